@@ -1,0 +1,60 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+INSTALLED := $(VENV)/.installed
+INSTALLED_DEV := $(VENV)/.installed-dev
+
+.PHONY: help rde test lint format bench clean
+
+help:
+	@echo "make rde     generate the Rectangle Depth Estimation dataset into rde.h5"
+	@echo "make test    run every check: lint, then the tests"
+	@echo "make lint    ruff check, ruff format --check, mypy"
+	@echo "make format  let ruff set the layout and the imports right"
+	@echo "make bench   time the generator"
+	@echo "make clean   remove caches and build artefacts; keeps datasets and $(VENV)"
+	@echo "PYTHON=...   the Python (3.11 or newer) that $(VENV) is made with; now $(PYTHON)"
+
+ifneq ($(wildcard rde.h5),)
+rde:
+	@echo "rde.h5 exists and is left as it is; move it away to generate it again."
+else
+rde: $(INSTALLED)
+	$(BIN)/synthprobe-gen rde --out rde.h5
+endif
+
+test: lint
+	$(BIN)/python -m pytest
+
+lint: $(INSTALLED_DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(INSTALLED_DEV)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(INSTALLED)
+	$(BIN)/python tools/bench_generate.py
+
+clean:
+	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -f $(INSTALLED) $(INSTALLED_DEV)
+	find synthprobe_data synthprobe_models tests tools -name __pycache__ -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo "synthprobe needs Python 3.11 or newer, which '$(PYTHON)' is not;" \
+	        "name another one: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# The stamps make a second call instant; a dev install is also a plain one.
+$(INSTALLED): pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) -e .
+	@touch $@
+
+$(INSTALLED_DEV): pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) -e '.[dev]'
+	@touch $(INSTALLED) $@

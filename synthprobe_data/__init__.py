@@ -1,0 +1,20 @@
+"""Synthetic datasets in which every cue is known: generate, write, read, check."""
+
+from __future__ import annotations
+
+from synthprobe_data.api import DATASETS, iter_samples, make_file, make_sample
+from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.rde import RdeConfig
+from synthprobe_data.run import RunSummary
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DATASETS",
+    "RdeConfig",
+    "RunSummary",
+    "SynthprobeError",
+    "iter_samples",
+    "make_file",
+    "make_sample",
+]

@@ -1,0 +1,145 @@
+"""Samples and files from Python: the same as from the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from numpy.typing import NDArray
+
+from synthprobe_data.dataset import Dataset
+from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.rde import RDE
+from synthprobe_data.run import RunSummary, generate_file
+from synthprobe_data.settings import Config
+
+DATASETS: Final[Mapping[str, Dataset]] = {RDE.name: RDE}
+"""All datasets, by name."""
+
+Sample = dict[str, NDArray[Any]]
+"""One row of a file: the arrays by name."""
+
+_ROWS_AT_ONCE: Final = 32
+
+
+def make_sample(
+    dataset: str, *, index: int, split: str = "train", seed: int = 0, config: Config | None = None
+) -> Sample:
+    """One sample: a function of dataset, config, seed, split and index, and of nothing else.
+
+    Parameters
+    ----------
+    dataset
+        A name in `DATASETS`.
+    index
+        Which sample of the split, from 0.
+    split
+        Any name; the files have ``"train"`` and ``"test"``.
+    seed
+        Any whole number from 0 to 2**64 - 1.
+    config
+        The settings; the canonical ones by default.
+
+    Returns
+    -------
+    dict
+        The arrays by name, as in a row of the file.
+    """
+    return next(
+        iter_samples(dataset, split=split, seed=seed, config=config, start=index, stop=index + 1)
+    )
+
+
+def iter_samples(
+    dataset: str,
+    *,
+    split: str = "train",
+    seed: int = 0,
+    config: Config | None = None,
+    start: int = 0,
+    stop: int | None = None,
+) -> Iterator[Sample]:
+    """The samples of a split from ``start`` up to ``stop``, or without end."""
+    source = find_dataset(dataset)
+    settings = source.config() if config is None else config
+    _check_config(source, settings)
+    for name, value in (("index", start), ("stop", start if stop is None else stop)):
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
+            raise SynthprobeError(f"{name} is {value!r}: it must be a whole number from 0.")
+    return _iterate(source, settings, split, seed, start, stop)
+
+
+def _iterate(
+    source: Dataset, config: Config, split: str, seed: int, start: int, stop: int | None
+) -> Iterator[Sample]:
+    while stop is None or start < stop:
+        count = _ROWS_AT_ONCE if stop is None else min(_ROWS_AT_ONCE, stop - start)
+        block, _ = source.generate_block(config, seed, split, start, count)
+        for row in range(count):
+            yield {name: column[row] for name, column in block.items()}
+        start += count
+
+
+def make_file(
+    dataset: str,
+    path: str | Path,
+    *,
+    train: int | None = None,
+    test: int | None = None,
+    seed: int = 0,
+    config: Config | None = None,
+    workers: int | None = None,
+    force: bool = False,
+    progress: bool = False,
+) -> RunSummary:
+    """Generate a dataset into one HDF5 file.
+
+    Parameters
+    ----------
+    dataset
+        A name in `DATASETS`.
+    path
+        The file to write. It appears under this name only when it is complete.
+    train, test
+        Number of samples; the canonical ones by default.
+    seed
+        Any whole number from 0 to 2**64 - 1.
+    config
+        The settings; the canonical ones by default.
+    workers
+        Worker processes; all cores by default.
+    force
+        Replace an existing file.
+    progress
+        Show a progress bar, if on a terminal.
+    """
+    source = find_dataset(dataset)
+    if config is not None:
+        _check_config(source, config)
+    sizes = {"train": train, "test": test}
+    return generate_file(
+        path,
+        source,
+        config,
+        seed=seed,
+        splits={s: n if sizes[s] is None else sizes[s] for s, n in source.splits.items()},  # type: ignore[misc]
+        workers=workers,
+        force=force,
+        progress=progress,
+    )
+
+
+def find_dataset(name: str) -> Dataset:
+    """The dataset with this name; `SynthprobeError` if there is none."""
+    if name not in DATASETS:
+        raise SynthprobeError(f"there is no dataset {name!r}: take one of {', '.join(DATASETS)}.")
+    return DATASETS[name]
+
+
+def _check_config(source: Dataset, config: Config) -> None:
+    if not isinstance(config, source.config):
+        raise SynthprobeError(
+            f"config is a {type(config).__name__}: the dataset {source.name} takes a "
+            f"{source.config.__name__}."
+        )

@@ -1,0 +1,147 @@
+"""The command ``synthprobe-gen``."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from synthprobe_data.api import DATASETS
+from synthprobe_data.dataset import Dataset
+from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.rde import RDE
+from synthprobe_data.run import generate_file
+from synthprobe_data.settings import options
+
+EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130
+
+_EXAMPLES = {
+    RDE.name: """\
+examples:
+  synthprobe-gen rde --out rde.h5
+      the paper's sizes and settings, every sample certified, on all cores
+  synthprobe-gen rde --out small.h5 --train 1000 --test 100 --seed 7
+      a small one, other samples
+  synthprobe-gen rde --out easy.h5 --height 64 --width 64 --n-rectangles 4
+      smaller pictures, fewer rectangles
+  synthprobe-gen rde --out paper.h5 --no-certify
+      by the rules of the paper alone
+""",
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_BAD_INPUT, f"{self.prog}: {message}\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the command, with one subcommand for each dataset."""
+    parser = _Parser(
+        prog="synthprobe-gen",
+        description="Generate synthetic datasets in which every cue is known.",
+    )
+    commands = parser.add_subparsers(dest="dataset", required=True, metavar="DATASET")
+    for dataset in DATASETS.values():
+        _add_command(commands, dataset)
+    return parser
+
+
+def _add_command(commands: Any, dataset: Dataset) -> None:
+    command = commands.add_parser(
+        dataset.name,
+        help=dataset.title,
+        description=f"Generate the dataset {dataset.title} into one HDF5 file.",
+        epilog=_EXAMPLES.get(dataset.name),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("--out", required=True, type=Path, metavar="FILE", help="file to write")
+    for split, size in dataset.splits.items():
+        command.add_argument(
+            f"--{split}", type=int, default=size, metavar="N", help=f"{split} samples ({size})"
+        )
+    command.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="another seed, other samples (0)"
+    )
+    command.add_argument(
+        "--workers", type=int, metavar="N", help="worker processes (all cores); same data for any"
+    )
+    command.add_argument("--force", action="store_true", help="replace an existing file")
+    settings = command.add_argument_group("settings of the data")
+    for setting in options(dataset.config):
+        settings.add_argument(
+            "--" + setting.name.replace("_", "-"),
+            type=int if isinstance(setting.metadata["low"], int) else float,
+            default=setting.default,
+            metavar="N" if isinstance(setting.metadata["low"], int) else "X",
+            help=setting.metadata["help"]
+            + ("" if setting.default is None else f" ({setting.default})"),
+        )
+    if dataset is RDE:
+        mode = settings.add_mutually_exclusive_group()
+        mode.add_argument(
+            "--no-certify",
+            dest="mode",
+            action="store_const",
+            const="rules",
+            default="certified",
+            help="the rules of the paper alone, without the certificate",
+        )
+        mode.add_argument(
+            "--ambiguous",
+            dest="mode",
+            action="store_const",
+            const="ambiguous",
+            help="without the rules against ambiguity, as for the paper's row Baseline*",
+        )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        return _generate(build_parser().parse_args(arguments))
+    except SynthprobeError as error:
+        print(f"synthprobe-gen: {error}", file=sys.stderr)
+        return EXIT_BAD_INPUT
+    except KeyboardInterrupt:
+        print("synthprobe-gen: interrupted, nothing was written.", file=sys.stderr)
+        return EXIT_INTERRUPTED
+
+
+def _generate(given: argparse.Namespace) -> int:
+    dataset = DATASETS[given.dataset]
+    config = dataset.config.from_dict(
+        {name: getattr(given, name) for name in dataset.config().to_dict()}
+    )
+    summary = generate_file(
+        given.out,
+        dataset,
+        config,
+        seed=given.seed,
+        splits={split: getattr(given, split) for split in dataset.splits},
+        workers=given.workers,
+        force=given.force,
+        progress=True,
+    )
+    size = summary.path.stat().st_size
+    print(
+        f"{summary.path}: {summary.rows} samples, {size / 1e6:.1f} MB, {summary.seconds:.1f} s "
+        f"with {summary.workers} worker{'s' if summary.workers > 1 else ''}; "
+        f"content digest {summary.content_digest}"
+    )
+    return 0
+
+
+def _interrupt(_number: int, _frame: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,119 @@
+"""The random stream of a sample: counter-based, and ours down to the last bit.
+
+A stream is Philox4x64-10 with the key (seed, domain) and the counter (block, 0, index, 0). The
+domain names the format version, the dataset and the split, so that no two samples of any seed,
+split or index share a stream, and no sample depends on how many others there are. NumPy's
+``Philox`` gives the same raw bits, which the tests use; the mapping to integers is ours, because
+NumPy keeps only the raw bits of its generators stable.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthprobe_data.bits import kernel, multiply_high
+from synthprobe_data.errors import SynthprobeError
+
+FORMAT_VERSION: Final = 1
+MAX_SEED: Final = 2**64 - 1
+
+# Where things stand in the array that holds a stream.
+_SEED, _DOMAIN, _BLOCK, _INDEX, _WORDS, _USED = 0, 1, 2, 3, 4, 8
+STREAM_LENGTH: Final = 9
+
+_LOW: Final = np.uint64(0xFFFFFFFF)
+_32: Final = np.uint64(32)
+_MULTIPLIER_0: Final = np.uint64(0xD2E7470EE14C6C93)
+_MULTIPLIER_1: Final = np.uint64(0xCA5A826395121157)
+_WEYL_0: Final = np.uint64(0x9E3779B97F4A7C15)
+_WEYL_1: Final = np.uint64(0xBB67AE8584CAA73B)
+_ZERO: Final = np.uint64(0)
+_ONE: Final = np.uint64(1)
+
+
+def check_seed(seed: int) -> int:
+    """Return the seed, or raise `SynthprobeError` if it is not one."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= MAX_SEED:
+        raise SynthprobeError(f"seed is {seed!r}: it must be a whole number from 0 to 2**64 - 1.")
+    return seed
+
+
+def domain(dataset: str, split: str) -> int:
+    """The half of the key that tells datasets and splits apart."""
+    name = f"synthprobe/{FORMAT_VERSION}/{dataset}/{split}".encode()
+    return int.from_bytes(hashlib.sha256(name).digest()[:8], "little")
+
+
+def stream_key(seed: int, dataset: str, split: str) -> NDArray[np.uint64]:
+    """The Philox key of a split: the seed and the domain."""
+    return np.array([check_seed(seed), domain(dataset, split)], dtype=np.uint64)
+
+
+@kernel
+def open_stream(stream: NDArray[np.uint64], key: NDArray[np.uint64], index: int) -> None:
+    """Set the stream to the start of the sample with this index."""
+    stream[_SEED] = key[0]
+    stream[_DOMAIN] = key[1]
+    stream[_BLOCK] = _ZERO
+    stream[_INDEX] = np.uint64(index)
+    stream[_USED] = np.uint64(8)
+
+
+@kernel
+def philox(
+    c0: np.uint64, c1: np.uint64, c2: np.uint64, c3: np.uint64, k0: np.uint64, k1: np.uint64
+) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
+    """Ten rounds of Philox4x64; equals ``numpy.random.Philox`` at the same counter and key."""
+    for _ in range(10):
+        high_0 = multiply_high(_MULTIPLIER_0, c0)
+        high_1 = multiply_high(_MULTIPLIER_1, c2)
+        low_0 = _MULTIPLIER_0 * c0
+        low_1 = _MULTIPLIER_1 * c2
+        c0, c1, c2, c3 = high_1 ^ c1 ^ k0, low_1, high_0 ^ c3 ^ k1, low_0
+        k0 += _WEYL_0
+        k1 += _WEYL_1
+    return c0, c1, c2, c3
+
+
+@kernel
+def draw_32(stream: NDArray[np.uint64]) -> int:
+    """The next 32 bits: of each 64-bit word the lower half first."""
+    used = stream[_USED]
+    if used == np.uint64(8):
+        block = stream[_BLOCK]
+        words = philox(block, _ZERO, stream[_INDEX], _ZERO, stream[_SEED], stream[_DOMAIN])
+        for i in range(4):
+            stream[_WORDS + i] = words[i]
+        stream[_BLOCK] = block + _ONE
+        used = _ZERO
+    stream[_USED] = used + _ONE
+    word = stream[_WORDS + np.int64(used >> _ONE)]
+    return word >> _32 if used & _ONE else word & _LOW
+
+
+@kernel
+def draw_below(stream: NDArray[np.uint64], n: int) -> int:
+    """A whole number, exactly uniform over ``0..n - 1``, for n up to 2**32.
+
+    The upper half of a 32 x 32 bit product, drawn again in the few cases that would favour some
+    numbers.
+    """
+    bound = np.uint64(n)
+    product = draw_32(stream) * bound
+    if product & _LOW < bound:
+        surplus = (_LOW + _ONE) % bound
+        while product & _LOW < surplus:
+            product = draw_32(stream) * bound
+    return int(product >> _32)
+
+
+@kernel
+def shuffle(stream: NDArray[np.uint64], values: NDArray[np.uint8]) -> None:
+    """Put the values into a uniformly random order, in place (Fisher and Yates, from the end)."""
+    for i in range(len(values) - 1, 0, -1):
+        j = draw_below(stream, i + 1)
+        values[i], values[j] = values[j], values[i]

@@ -1,0 +1,124 @@
+"""The settings of the Rectangle Depth Estimation dataset."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.settings import Config, option
+
+MODES: Final = ("certified", "rules", "ambiguous")
+MAX_SIZE: Final = 1024
+MIN_SIZE: Final = 8
+MAX_RECTANGLES: Final = 63  # one bit each in a 64-bit cover mask
+
+
+@dataclass(frozen=True, kw_only=True)
+class RdeConfig(Config):
+    """What an RDE scene is made of. The defaults are the paper's.
+
+    Parameters
+    ----------
+    height, width
+        Size of the picture in pixels.
+    n_rectangles
+        Rectangles to place in a scene.
+    n_vis
+        What must stay visible, in pixels: a rectangle shows more than this in its longest row and
+        column, and the stem and arms of a T-junction are at least this long.
+    n_gap
+        A rectangle shows more than this many pixels in every row and column in which it shows.
+    n_par
+        Least distance of parallel sides, in pixels.
+    min_size
+        Least width and height of a rectangle, as a share of the picture's.
+    trials
+        Unsuccessful candidates after which a scene stops with the rectangles it has.
+    blur
+        Standard deviation of the Gaussian blur, in pixels; 0 for none.
+    n_colors
+        Colours in the palette; ``None`` for as many as rectangles.
+    mode
+        ``"certified"``: all placement rules and the certificate. ``"rules"``: the paper's rules
+        only. ``"ambiguous"``: neither, as in the paper's row "Baseline*".
+    """
+
+    height: int = option(128, MIN_SIZE, MAX_SIZE, "height of the picture in pixels")
+    width: int = option(128, MIN_SIZE, MAX_SIZE, "width of the picture in pixels")
+    n_rectangles: int = option(10, 1, MAX_RECTANGLES, "rectangles in a scene")
+    n_vis: int = option(
+        5, 0, MAX_SIZE, "a rectangle shows more than this in its longest row and column"
+    )
+    n_gap: int = option(5, 0, MAX_SIZE, "a rectangle shows more than this wherever it shows")
+    n_par: int = option(5, 0, MAX_SIZE, "least distance of parallel sides in pixels")
+    min_size: float = option(0.1, 0.0, 0.5, "least side of a rectangle, as a share of the picture")
+    trials: int = option(1000, 1, 1_000_000, "rejected candidates after which a scene stops")
+    blur: float = option(0.7, 0.0, 4.0, "standard deviation of the blur in pixels, 0 for none")
+    n_colors: int | None = option(
+        None, 1, MAX_RECTANGLES, "colours in the palette, one for each rectangle unless given"
+    )
+    mode: str = "certified"
+
+    def validate(self) -> None:
+        """Raise `SynthprobeError` for the first setting that is wrong, alone or beside others."""
+        super().validate()
+        if self.mode not in MODES:
+            raise SynthprobeError(f"mode is {self.mode!r}: it must be one of {', '.join(MODES)}.")
+        if self.palette_size < self.n_rectangles:
+            raise SynthprobeError(
+                f"n_rectangles is {self.n_rectangles} but n_colors is {self.n_colors}: every "
+                f"rectangle needs its own, so give n_colors at least {self.n_rectangles}."
+            )
+        if self.mode != "ambiguous":
+            for axis, least, size in (
+                ("width", self.least_width, self.width),
+                ("height", self.least_height, self.height),
+            ):
+                if least > size:
+                    raise SynthprobeError(
+                        f"n_vis = {self.n_vis} and n_gap = {self.n_gap} ask for rectangles of at "
+                        f"least {least} pixels, which leaves no room in a {axis} of {size}."
+                    )
+
+    @property
+    def min_width(self) -> int:
+        """Least width by rule 1, in pixels."""
+        return _share_of(self.min_size, self.width)
+
+    @property
+    def min_height(self) -> int:
+        """Least height by rule 1, in pixels."""
+        return _share_of(self.min_size, self.height)
+
+    @property
+    def least_width(self) -> int:
+        """Least width by rules 1 and 2, in pixels."""
+        return max(self.min_width, self.n_vis + 1, self.n_gap + 1)
+
+    @property
+    def least_height(self) -> int:
+        """Least height by rules 1 and 2, in pixels."""
+        return max(self.min_height, self.n_vis + 1, self.n_gap + 1)
+
+    @property
+    def palette_size(self) -> int:
+        """Number of colours in the palette, the background not counted."""
+        return self.n_rectangles if self.n_colors is None else self.n_colors
+
+
+def _share_of(share: float, size: int) -> int:
+    # Through the shortest decimal, so that 0.1 means one tenth and not the nearest double.
+    return max(1, math.ceil(Fraction(repr(float(share))) * size))
+
+
+PAPER: Final = RdeConfig(mode="rules")
+"""The published settings, by the published rules alone."""
+
+CANONICAL: Final = RdeConfig()
+"""The published settings, every sample certified: version 1 of our dataset."""
+
+TRAIN: Final = 50_000
+TEST: Final = 12_500

@@ -1,0 +1,188 @@
+"""A run: blocks from worker processes, streamed in order to one writer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthprobe_data.dataset import Dataset
+from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.random import check_seed
+from synthprobe_data.settings import Config
+from synthprobe_data.shards.layout import Column, columns_of
+from synthprobe_data.shards.pack import PackedBlock, Task, pack_block
+from synthprobe_data.shards.writer import ShardWriter, check_target, new_file
+
+MAX_SAMPLES: Final = 100_000_000
+BLOCK_BYTES: Final = 4 * 2**20
+"""Decoded size of a block: it stays in the cache between making, compressing and hashing it."""
+BLOCKS_PER_WAVE: Final = 32
+"""Blocks a worker is given before the writer must have caught up; bounds the memory of the run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSummary:
+    """What a run made."""
+
+    path: Path
+    rows: int
+    content_digest: str
+    tally: NDArray[np.int64]
+    """The sum of what the dataset counted while drawing."""
+    workers: int
+    seconds: float
+
+
+def generate_file(
+    path: str | Path,
+    dataset: Dataset,
+    config: Config | None = None,
+    *,
+    seed: int = 0,
+    splits: Mapping[str, int] | None = None,
+    workers: int | None = None,
+    force: bool = False,
+    progress: bool = False,
+    block_rows: int | None = None,
+) -> RunSummary:
+    """Generate a dataset into one HDF5 file.
+
+    Parameters
+    ----------
+    path
+        The file to write. It appears under this name only when it is complete.
+    dataset
+        What to generate.
+    config
+        Its settings; the canonical ones by default.
+    seed
+        Any whole number from 0 to 2**64 - 1.
+    splits
+        The number of samples of each split; the canonical ones by default.
+    workers
+        Worker processes; all cores by default. The file has the same rows for any number.
+    force
+        Replace an existing file.
+    progress
+        Show a progress bar, if on a terminal.
+    block_rows
+        Samples that a worker makes in one go; the file has the same rows for any number.
+    """
+    started = time.perf_counter()
+    path = Path(path)
+    config = dataset.config() if config is None else config
+    splits = checked_splits(dataset.splits if splits is None else splits)
+    check_seed(seed)
+    if workers is not None:
+        check_workers(workers)
+    check_target(path, force=force)
+    columns = columns_of(dataset, config)
+    tasks = list(plan(columns, splits, block_rows))
+    # Short runs do without worker processes, which take a second to start.
+    workers = 1 if len(tasks) == 1 else min(workers or _cores(), len(tasks))
+    rows = sum(splits.values())
+    tally = np.zeros(0, np.int64)
+    with new_file(path, force=force) as file:
+        writer = ShardWriter(file, columns, rows)
+        with _progress_bar(rows, progress) as bar:
+            for block in packed_blocks(dataset, config, columns, seed, tasks, workers):
+                writer.write(block)
+                tally = block.tally + (tally if len(tally) else 0)
+                bar.update(block.task.count)
+        starts = np.cumsum([0, *splits.values()]).tolist()
+        digest = writer.finish(
+            dataset,
+            config,
+            seed=seed,
+            splits={name: (a, a + splits[name]) for name, a in zip(splits, starts, strict=False)},
+            index_start=dict.fromkeys(splits, 0),
+        )
+    return RunSummary(
+        path=path,
+        rows=rows,
+        content_digest=digest,
+        tally=tally,
+        workers=workers,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def plan(
+    columns: list[Column], splits: Mapping[str, int], block_rows: int | None = None
+) -> Iterator[Task]:
+    """The tasks of a run, in the order of the rows of the file."""
+    if block_rows is None:
+        block_rows = max(1, BLOCK_BYTES // sum(column.row_bytes for column in columns))
+    row = 0
+    for split, size in splits.items():
+        for start in range(0, size, block_rows):
+            count = min(block_rows, size - start)
+            yield Task(split=split, start=start, count=count, row=row)
+            row += count
+
+
+def packed_blocks(
+    dataset: Dataset,
+    config: Config,
+    columns: list[Column],
+    seed: int,
+    tasks: list[Task],
+    workers: int,
+) -> Iterator[PackedBlock]:
+    """The blocks of all tasks, in their order, from this process or from worker processes."""
+    if workers == 1:
+        for task in tasks:
+            yield pack_block(dataset, config, columns, seed, task)
+        return
+    from joblib import Parallel, delayed  # here, because one worker does without it
+
+    # Compile the kernels once, before the workers do so side by side.
+    dataset.generate_block(config, seed, tasks[0].split, tasks[0].start, 1)
+    make = delayed(pack_block)
+    try:
+        with Parallel(n_jobs=workers, return_as="generator", batch_size=1) as pool:
+            for start in range(0, len(tasks), BLOCKS_PER_WAVE * workers):
+                wave = tasks[start : start + BLOCKS_PER_WAVE * workers]
+                yield from pool(make(dataset, config, columns, seed, task) for task in wave)
+    except BrokenProcessPool as error:
+        raise SynthprobeError(
+            "a worker process died (killed, or out of memory): nothing was written."
+        ) from error
+
+
+def checked_splits(splits: Mapping[str, int]) -> dict[str, int]:
+    """The splits that have samples; `SynthprobeError` if a size is wrong or none has any."""
+    for name, size in splits.items():
+        if isinstance(size, bool) or not isinstance(size, int) or not 0 <= size <= MAX_SAMPLES:
+            raise SynthprobeError(
+                f"{name} is {size!r}: it must be a whole number of samples from 0 to {MAX_SAMPLES}."
+            )
+    if not any(splits.values()):
+        raise SynthprobeError(f"there is nothing to generate: {' and '.join(splits)} are all 0.")
+    return {name: size for name, size in splits.items() if size}
+
+
+def check_workers(workers: int) -> None:
+    """Raise `SynthprobeError` if this is not a number of workers."""
+    if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= 1024:
+        raise SynthprobeError(f"workers is {workers!r}: it must be a whole number from 1 to 1024.")
+
+
+def _cores() -> int:
+    from joblib import cpu_count  # knows the limits of containers, too
+
+    return int(cpu_count())
+
+
+def _progress_bar(rows: int, wanted: bool) -> Any:
+    from tqdm import tqdm
+
+    # None: only on a terminal.
+    return tqdm(total=rows, unit="sample", disable=None if wanted else True)

@@ -1,0 +1,89 @@
+"""How the datasets of a file are laid out: names, types, shapes, chunks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import h5py
+import numpy as np
+
+from synthprobe_data.dataset import Block, Dataset
+from synthprobe_data.random import FORMAT_VERSION
+from synthprobe_data.settings import Config
+
+DEFLATE_LEVEL: Final = 1
+ROW_CHUNK_BYTES: Final = 1024
+"""Rows of at least this size are a chunk each, so that shuffled reading decodes nothing in vain."""
+SMALL_ROWS_PER_CHUNK: Final = 1024
+
+
+@dataclass(frozen=True)
+class Column:
+    """One dataset of a file."""
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    """Of one row."""
+
+    @property
+    def row_bytes(self) -> int:
+        """Size of one decoded row."""
+        return int(self.dtype.itemsize * np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def chunked_by_row(self) -> bool:
+        """Whether each row is a chunk of its own."""
+        return self.row_bytes >= ROW_CHUNK_BYTES
+
+
+def columns_of(dataset: Dataset, config: Config) -> list[Column]:
+    """The datasets of a file with this config, in the order of their names."""
+    block: Block = dataset.empty_block(config, 0)
+    return [Column(name, block[name].dtype, block[name].shape[1:]) for name in sorted(block)]
+
+
+def create_columns(file: h5py.File, columns: list[Column], rows: int) -> None:
+    """Create the datasets for this many rows."""
+    for column in columns:
+        chunk_rows = 1 if column.chunked_by_row else min(SMALL_ROWS_PER_CHUNK, max(rows, 1))
+        file.create_dataset(
+            column.name,
+            shape=(rows, *column.shape),
+            dtype=column.dtype.newbyteorder("<"),
+            chunks=(chunk_rows, *column.shape),
+            compression="gzip",
+            compression_opts=DEFLATE_LEVEL,
+            track_times=False,
+        )
+
+
+def write_attributes(
+    file: h5py.File,
+    dataset: Dataset,
+    config: Config,
+    *,
+    seed: int,
+    splits: Mapping[str, tuple[int, int]],
+    index_start: Mapping[str, int],
+    content_digest: str,
+) -> None:
+    """Write all that is not per sample."""
+    attributes = {
+        "synthprobe_format": FORMAT_VERSION,
+        "dataset": dataset.name,
+        "version": dataset.version,
+        "config": json.dumps(config.to_dict(), sort_keys=True),
+        "seed": np.uint64(seed),
+        "splits": json.dumps({name: list(rows) for name, rows in splits.items()}),
+        "index_start": json.dumps(dict(index_start)),
+        "content_digest": content_digest,
+        "license": dataset.license,
+        "citation": dataset.citation,
+        **dataset.attributes(config),
+    }
+    for name, value in attributes.items():
+        file.attrs[name] = value

@@ -1,0 +1,65 @@
+"""What a worker makes of a block: rows compressed as the file stores them, ready to be written."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthprobe_data.dataset import Block, Dataset
+from synthprobe_data.settings import Config
+from synthprobe_data.shards.digest import row_digests
+from synthprobe_data.shards.layout import DEFLATE_LEVEL, Column
+
+try:
+    from isal import isal_zlib
+
+    _deflate = isal_zlib.compress
+except ImportError:  # no wheel for this platform: the standard library writes the same format
+    _deflate = zlib.compress
+
+
+@dataclass(frozen=True)
+class Task:
+    """The rows that one worker makes in one go."""
+
+    split: str
+    start: int
+    """Index, within the split, of the first of them."""
+    count: int
+    row: int
+    """Row of the file in which the first of them stands."""
+
+
+@dataclass(frozen=True)
+class PackedBlock:
+    """A block, packed."""
+
+    task: Task
+    chunks: dict[str, list[bytes]]
+    """For each dataset that is chunked by row: the compressed rows."""
+    small: Block
+    """The other datasets, as they are."""
+    digests: bytes
+    """The digests of the rows."""
+    tally: NDArray[np.int64]
+
+
+def pack_block(
+    dataset: Dataset, config: Config, columns: list[Column], seed: int, task: Task
+) -> PackedBlock:
+    """Generate the rows of a task and pack them."""
+    block, tally = dataset.generate_block(config, seed, task.split, task.start, task.count)
+    return PackedBlock(
+        task=task,
+        chunks={
+            column.name: [_deflate(row, DEFLATE_LEVEL) for row in block[column.name]]
+            for column in columns
+            if column.chunked_by_row
+        },
+        small={c.name: block[c.name] for c in columns if not c.chunked_by_row},
+        digests=row_digests(block),
+        tally=tally,
+    )

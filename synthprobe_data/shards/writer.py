@@ -1,0 +1,150 @@
+"""Writing one file: under a temporary name, synced, then renamed."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from synthprobe_data.dataset import Block, Dataset
+from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.settings import Config
+from synthprobe_data.shards.digest import ContentDigest
+from synthprobe_data.shards.layout import (
+    SMALL_ROWS_PER_CHUNK,
+    Column,
+    create_columns,
+    write_attributes,
+)
+from synthprobe_data.shards.pack import PackedBlock
+
+
+class ShardWriter:
+    """Takes packed blocks in the order of their rows and stores them as they are."""
+
+    def __init__(self, file: h5py.File, columns: list[Column], rows: int) -> None:
+        create_columns(file, columns, rows)
+        self._file = file
+        self._chunked = {
+            c.name: (file[c.name].id, (0,) * len(c.shape)) for c in columns if c.chunked_by_row
+        }
+        self._waiting: list[Block] = []
+        self._rows_stored = 0
+        self._rows_waiting = 0
+        self._digest = ContentDigest()
+
+    def write(self, block: PackedBlock) -> None:
+        """Store a block."""
+        for name, chunks in block.chunks.items():
+            dataset, origin = self._chunked[name]
+            for row, chunk in enumerate(chunks, block.task.row):
+                dataset.write_direct_chunk((row, *origin), chunk)
+        self._digest.update(block.digests)
+        # One write of many small rows takes as long as one of few.
+        self._waiting.append(block.small)
+        self._rows_waiting += block.task.count
+        if self._rows_waiting >= SMALL_ROWS_PER_CHUNK:
+            self._store_waiting()
+
+    def _store_waiting(self) -> None:
+        start, stop = self._rows_stored, self._rows_stored + self._rows_waiting
+        for name in self._waiting[0] if self._waiting else ():
+            self._file[name][start:stop] = np.concatenate([small[name] for small in self._waiting])
+        self._waiting.clear()
+        self._rows_stored, self._rows_waiting = stop, 0
+
+    def finish(
+        self,
+        dataset: Dataset,
+        config: Config,
+        *,
+        seed: int,
+        splits: Mapping[str, tuple[int, int]],
+        index_start: Mapping[str, int],
+    ) -> str:
+        """Write the attributes and return the content digest."""
+        self._store_waiting()
+        digest = self._digest.hexdigest()
+        write_attributes(
+            self._file,
+            dataset,
+            config,
+            seed=seed,
+            splits=splits,
+            index_start=index_start,
+            content_digest=digest,
+        )
+        return digest
+
+
+@contextlib.contextmanager
+def new_file(path: Path, *, force: bool) -> Iterator[h5py.File]:
+    """An HDF5 file that gets its name only when the ``with`` block ends without an error.
+
+    Until then it stands beside it as ``NAME.part``, which is removed when anything goes wrong. An
+    existing file is refused and untouched, unless ``force`` is set: then it is replaced at the
+    end.
+    """
+    check_target(path, force=force)
+    part = path.with_name(path.name + ".part")
+    with _explained(path):
+        try:
+            file = h5py.File(part, "w", libver=("earliest", "v108"))
+        except BlockingIOError:
+            raise SynthprobeError(f"{part} is being written by another run.") from None
+    try:
+        with _explained(path):
+            try:
+                yield file
+            finally:
+                file.close()
+            _sync(part)
+            check_target(path, force=force)
+            os.replace(part, path)
+            _sync(path.parent)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise
+
+
+def check_target(path: Path, *, force: bool) -> None:
+    """Raise `SynthprobeError` if no file can be put at this path."""
+    if path.is_dir():
+        raise SynthprobeError(f"{path} is a folder: name a file in it, such as {path / 'rde.h5'}.")
+    if path.exists() and not force:
+        raise SynthprobeError(f"{path} exists and is left as it is: --force replaces it.")
+    folder = path.parent
+    if not folder.is_dir():
+        raise SynthprobeError(f"the folder {folder} does not exist: make it first.")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise SynthprobeError(f"the folder {folder} cannot be written to.")
+
+
+@contextlib.contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn what the system says about a failed write into one sentence."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        text = str(error)
+        number = getattr(error, "errno", None)
+        if number == errno.ENOSPC or os.strerror(errno.ENOSPC) in text:
+            reason = "the disk is full"
+        else:
+            reason = text.splitlines()[0] if text else type(error).__name__
+        raise SynthprobeError(f"{path} could not be written: {reason}.") from error
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
