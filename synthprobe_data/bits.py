@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 from llvmlite import ir
@@ -12,12 +14,27 @@ from numba.extending import intrinsic
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
+def _digest_of_sources() -> str:
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+_SOURCES = _digest_of_sources()
+
+
 def kernel(function: _Function) -> _Function:
     """Compile a function that works on arrays it is given and makes none.
 
     Without Numba's memory manager, arrays are passed without counting references to them; the
     counting took half the time of the small kernels of a scene.
+
+    Numba compiles a cached function again when its own file changes, but not when a kernel or a
+    type that it takes from another file does, and then it may crash. So the name under which it is
+    cached stands for all files of the package.
     """
+    function.__qualname__ += f"_{_SOURCES}"
     return njit(cache=True, _nrt=False)(function)  # type: ignore[call-overload]
 
 

@@ -22,11 +22,16 @@ FORMAT_VERSION: Final = 1
 MAX_SEED: Final = 2**64 - 1
 
 # Where things stand in the array that holds a stream.
-_SEED, _DOMAIN, _BLOCK, _INDEX, _WORDS, _USED = 0, 1, 2, 3, 4, 8
-STREAM_LENGTH: Final = 9
+_SEED, _DOMAIN, _BLOCK, _INDEX, _USED, _WORDS = range(6)
+_WORDS_IN_BLOCK: Final = np.uint64(4)
+STREAM_LENGTH: Final = 10
 
 _LOW: Final = np.uint64(0xFFFFFFFF)
+_QUARTER: Final = np.uint64(0xFFFF)
+_QUARTER_RANGE: Final = np.uint64(0x10000)
+_16: Final = np.uint64(16)
 _32: Final = np.uint64(32)
+_48: Final = np.uint64(48)
 _MULTIPLIER_0: Final = np.uint64(0xD2E7470EE14C6C93)
 _MULTIPLIER_1: Final = np.uint64(0xCA5A826395121157)
 _WEYL_0: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -60,7 +65,7 @@ def open_stream(stream: NDArray[np.uint64], key: NDArray[np.uint64], index: int)
     stream[_DOMAIN] = key[1]
     stream[_BLOCK] = _ZERO
     stream[_INDEX] = np.uint64(index)
-    stream[_USED] = np.uint64(8)
+    stream[_USED] = _WORDS_IN_BLOCK
 
 
 @kernel
@@ -80,35 +85,54 @@ def philox(
 
 
 @kernel
-def draw_32(stream: NDArray[np.uint64]) -> int:
-    """The next 32 bits: of each 64-bit word the lower half first."""
-    used = stream[_USED]
-    if used == np.uint64(8):
+def draw_64(stream: NDArray[np.uint64]) -> np.uint64:
+    """The next 64 bits."""
+    if stream[_USED] == _WORDS_IN_BLOCK:
         block = stream[_BLOCK]
         words = philox(block, _ZERO, stream[_INDEX], _ZERO, stream[_SEED], stream[_DOMAIN])
         for i in range(4):
             stream[_WORDS + i] = words[i]
         stream[_BLOCK] = block + _ONE
-        used = _ZERO
+        stream[_USED] = _ZERO
+    used = stream[_USED]
     stream[_USED] = used + _ONE
-    word = stream[_WORDS + np.int64(used >> _ONE)]
-    return word >> _32 if used & _ONE else word & _LOW
+    return stream[np.uint64(_WORDS) + used]
 
 
 @kernel
 def draw_below(stream: NDArray[np.uint64], n: int) -> int:
     """A whole number, exactly uniform over ``0..n - 1``, for n up to 2**32.
 
-    The upper half of a 32 x 32 bit product, drawn again in the few cases that would favour some
-    numbers.
+    The upper half of the product of n and the lower 32 bits of a word. The few words that would
+    favour some numbers, by their lower half, are passed over.
     """
     bound = np.uint64(n)
-    product = draw_32(stream) * bound
-    if product & _LOW < bound:
-        surplus = (_LOW + _ONE) % bound
-        while product & _LOW < surplus:
-            product = draw_32(stream) * bound
-    return int(product >> _32)
+    surplus = (_LOW + _ONE) % bound
+    while True:
+        product = (draw_64(stream) & _LOW) * bound
+        if product & _LOW >= surplus:
+            return int(product >> _32)
+
+
+@kernel
+def draw_two_pairs(stream: NDArray[np.uint64], n: int, m: int) -> tuple[int, int, int, int]:
+    """Two whole numbers below n and two below m, exactly uniform, from one word; n, m up to 2**16.
+
+    As `draw_below`, with the four quarters of a word, from the lowest on; if one of them would
+    favour some numbers, the word is passed over.
+    """
+    bound_n, bound_m = np.uint64(n), np.uint64(m)
+    surplus_n, surplus_m = _QUARTER_RANGE % bound_n, _QUARTER_RANGE % bound_m
+    while True:
+        word = draw_64(stream)
+        a = (word & _QUARTER) * bound_n
+        b = (word >> _16 & _QUARTER) * bound_n
+        c = (word >> _32 & _QUARTER) * bound_m
+        d = (word >> _48) * bound_m
+        fair_n = (a & _QUARTER >= surplus_n) & (b & _QUARTER >= surplus_n)
+        fair_m = (c & _QUARTER >= surplus_m) & (d & _QUARTER >= surplus_m)
+        if fair_n & fair_m:
+            return int(a >> _16), int(b >> _16), int(c >> _16), int(d >> _16)
 
 
 @kernel

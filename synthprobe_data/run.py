@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -21,10 +22,10 @@ from synthprobe_data.shards.pack import PackedBlock, Task, pack_block
 from synthprobe_data.shards.writer import ShardWriter, check_target, new_file
 
 MAX_SAMPLES: Final = 100_000_000
-BLOCK_BYTES: Final = 4 * 2**20
+BLOCK_BYTES: Final = 8 * 2**20
 """Decoded size of a block: it stays in the cache between making, compressing and hashing it."""
-BLOCKS_PER_WAVE: Final = 32
-"""Blocks a worker is given before the writer must have caught up; bounds the memory of the run."""
+BLOCKS_PER_WAVE: Final = 128
+"""Blocks given out before the writer must have caught up with them; bounds the memory of a run."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,10 +147,13 @@ def packed_blocks(
     # Compile the kernels once, before the workers do so side by side.
     dataset.generate_block(config, seed, tasks[0].split, tasks[0].start, 1)
     make = delayed(pack_block)
+    # When the writer fails, joblib would complain about blocks that nobody takes any more.
+    warnings.filterwarnings("ignore", "[0-9]+ tasks", UserWarning, module="joblib.parallel")
     try:
         with Parallel(n_jobs=workers, return_as="generator", batch_size=1) as pool:
-            for start in range(0, len(tasks), BLOCKS_PER_WAVE * workers):
-                wave = tasks[start : start + BLOCKS_PER_WAVE * workers]
+            wave_length = max(BLOCKS_PER_WAVE, 4 * workers)
+            for start in range(0, len(tasks), wave_length):
+                wave = tasks[start : start + wave_length]
                 yield from pool(make(dataset, config, columns, seed, task) for task in wave)
     except BrokenProcessPool as error:
         raise SynthprobeError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -44,6 +45,39 @@ class _Workspace(NamedTuple):
     color_of_label: NDArray[np.uint32]
 
 
+class _Prepared(NamedTuple):
+    """What all blocks of a config have in common."""
+
+    settings: Settings
+    palette: NDArray[np.uint8]
+    weights: NDArray[np.uint32]
+    workspace: _Workspace
+
+
+@functools.lru_cache(maxsize=8)
+def _prepare(config: RdeConfig) -> _Prepared:
+    """Prepare a config once; threads may share its workspace, since a kernel holds the GIL."""
+    weights = np.trim_zeros(blur_weights(config.blur))  # zeros at the ends only cost time
+    return _Prepared(
+        settings=kernel_settings(config),
+        palette=hue_palette(config.palette_size),
+        weights=weights,
+        workspace=_Workspace(
+            stream=np.zeros(STREAM_LENGTH, np.uint64),
+            sides=empty_sides(),
+            grid=empty_grid(),
+            trial=empty_grid(),
+            cues=empty_cues(),
+            room=empty_room(),
+            canvas=empty_canvas(config.height, config.width, weights),
+            rank=np.zeros(MAX_RECTANGLES, np.uint8),
+            rank_of_label=np.zeros(MAX_RECTANGLES + 1, np.uint8),
+            permutation=np.zeros(config.palette_size, np.uint8),
+            color_of_label=np.zeros((MAX_RECTANGLES + 1, 3), np.uint32),
+        ),
+    )
+
+
 def empty_block(config: RdeConfig, count: int) -> Block:
     """Arrays for this many samples, as the format names them."""
     height, width, most = config.height, config.width, config.n_rectangles
@@ -72,30 +106,16 @@ def generate_block(
         Counts by ``KEPT``, ``UNREADABLE_SCENES``, ``UNDECIDED_SCENES``, ``UNSTABLE_SCENES``,
         ``EMPTY``, ``SHORT``.
     """
-    key = stream_key(seed, DATASET, split)
+    prepared = _prepare(config)
     block = empty_block(config, count)
-    weights = blur_weights(config.blur)
-    workspace = _Workspace(
-        stream=np.zeros(STREAM_LENGTH, np.uint64),
-        sides=empty_sides(),
-        grid=empty_grid(),
-        trial=empty_grid(),
-        cues=empty_cues(),
-        room=empty_room(),
-        canvas=empty_canvas(config.height, config.width, weights),
-        rank=np.zeros(MAX_RECTANGLES, np.uint8),
-        rank_of_label=np.zeros(MAX_RECTANGLES + 1, np.uint8),
-        permutation=np.zeros(config.palette_size, np.uint8),
-        color_of_label=np.zeros((MAX_RECTANGLES + 1, 3), np.uint32),
-    )
     tally = np.zeros(6, np.int64)
     done = _fill_block(
-        kernel_settings(config),
-        key,
+        prepared.settings,
+        stream_key(seed, DATASET, split),
         start,
-        hue_palette(config.palette_size),
-        weights,
-        workspace,
+        prepared.palette,
+        prepared.weights,
+        prepared.workspace,
         tally,
         block["above"],
         block["color"],

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthprobe_data.bits import kernel
-from synthprobe_data.random import draw_below
+from synthprobe_data.random import draw_two_pairs
 from synthprobe_data.rde.config import RdeConfig
 from synthprobe_data.rde.grid import Grid, compress, copy_with
 
@@ -90,19 +90,13 @@ def place_next(
 ) -> int:
     """Draw candidates for rectangle n until one is accepted; return how many trials are left."""
     while trials > 0:
-        sides[0, n], sides[2, n] = draw_sorted_pair(stream, settings.width + 1)
-        sides[1, n], sides[3, n] = draw_sorted_pair(stream, settings.height + 1)
+        a, b, c, d = draw_two_pairs(stream, settings.width + 1, settings.height + 1)
+        sides[0, n], sides[2, n] = min(a, b), max(a, b)
+        sides[1, n], sides[3, n] = min(c, d), max(c, d)
         if accepts(settings, sides, n, grid, trial):
             return trials
         trials -= 1
     return 0
-
-
-@kernel
-def draw_sorted_pair(stream: NDArray[np.uint64], n: int) -> tuple[int, int]:
-    """Two whole numbers, uniform over ``0..n - 1``, sorted."""
-    a, b = draw_below(stream, n), draw_below(stream, n)
-    return min(a, b), max(a, b)
 
 
 @kernel
@@ -111,15 +105,14 @@ def accepts(settings: Settings, sides: NDArray[np.int64], n: int, grid: Grid, tr
 
     ``grid`` holds the n before it. When the answer is yes, ``trial`` holds all of them.
     """
-    if sides[2, n] - sides[0, n] < settings.least_width:
-        return False
-    if sides[3, n] - sides[1, n] < settings.least_height:
+    width, height = sides[2, n] - sides[0, n], sides[3, n] - sides[1, n]
+    if (width < settings.least_width) | (height < settings.least_height):
         return False
     if not settings.by_rules:
         copy_with(grid, sides, n, trial)
         return everyone_shows(trial, n + 1)
     n_par = settings.n_par
-    if shares_side(sides, n, 0) or shares_side(sides, n, 1):
+    if shares_side(sides, n, 0) | shares_side(sides, n, 1):
         return False
     if side_too_near(sides, n, 0, n_par, grid.x, grid.y, grid.size[1], grid.label):
         return False

@@ -68,6 +68,8 @@ class Canvas(NamedTuple):
     """One painted row with its reflected margins."""
     bands: NDArray[np.uint32]
     """Each band, blurred along the row."""
+    share: NDArray[np.uint32]
+    """The weight of each band in one pixel row."""
     total: NDArray[np.uint32]
     """One pixel row, summed over bands."""
     band_of: NDArray[np.int64]
@@ -79,6 +81,7 @@ def empty_canvas(height: int, width: int, weights: NDArray[np.uint32]) -> Canvas
     return Canvas(
         painted=np.zeros(3 * (width + len(weights) - 1), np.uint32),
         bands=np.zeros((MAX_CELLS, 3 * width), np.uint32),
+        share=np.zeros(MAX_CELLS + 1, np.uint32),
         total=np.zeros(3 * width, np.uint32),
         band_of=np.zeros(height, np.int64),
     )
@@ -145,28 +148,12 @@ def _blur_band(
             source = _reflect(place, width) + radius
             for channel in range(3):
                 painted[3 * margin + channel] = painted[3 * source + channel]
+    # The kernel is symmetric: one product for the two pixels at the same distance.
     band = bands[r]
-    _fill(band, 0)
-    for t in range(len(weights)):
-        _add_scaled(band, weights[t], painted[3 * t : 3 * (t + width)])
-
-
-@kernel
-def _copy(values: NDArray[np.uint8], goal: NDArray[np.uint8]) -> None:
-    for i in range(len(goal)):
-        goal[i] = values[i]
-
-
-@kernel
-def _fill(total: NDArray[np.uint32], value: int) -> None:
-    for i in range(len(total)):
-        total[i] = value
-
-
-@kernel
-def _add_scaled(total: NDArray[np.uint32], weight: int, values: NDArray[np.uint32]) -> None:
-    for i in range(len(total)):
-        total[i] += weight * values[i]
+    _scale(weights[radius], painted[3 * radius : 3 * (radius + width)], band)
+    for t in range(radius):
+        left, right = painted[3 * t : 3 * (t + width)], painted[3 * (2 * radius - t) :]
+        _add_scaled_sum(weights[t], left, right, band)
 
 
 @kernel
@@ -179,22 +166,75 @@ def _blend_bands(
 ) -> None:
     """Blur across the rows: sum the bands around each pixel row, by the weight of their rows."""
     radius = len(weights) >> 1
-    bands, total, band_of = canvas.bands, canvas.total, canvas.band_of
+    bands, share, band_of = canvas.bands, canvas.share, canvas.band_of
     for y in range(height):
         row = image[s, y]
-        if radius < y < height - radius and band_of[y - radius - 1] == band_of[y + radius]:
-            # The same band all around here and around the row before.
-            _copy(image[s, y - 1], row)
-            continue
-        _fill(total, _HALF)
-        t = 0
-        while t <= 2 * radius:
-            band = band_of[_reflect(y + t - radius, height)]
-            weight = weights[t]
-            t += 1
-            while t <= 2 * radius and band_of[_reflect(y + t - radius, height)] == band:
-                weight += weights[t]
-                t += 1
-            _add_scaled(total, weight, bands[band])
-        for i in range(len(row)):
-            row[i] = total[i] >> _SHIFT
+        first = last = band_of[y]
+        if radius < y < height - radius:
+            first, last = band_of[y - radius], band_of[y + radius]
+            if band_of[y - radius - 1] == last:
+                _copy(image[s, y - 1], row)  # all around is as it was for the row before
+                continue
+        else:
+            for t in range(-radius, radius + 1):
+                band = band_of[_reflect(y + t, height)]
+                first, last = min(first, band), max(last, band)
+        for band in range(first, last + 1):
+            share[band] = 0
+        for t in range(-radius, radius + 1):
+            share[band_of[_reflect(y + t, height)]] += weights[t + radius]
+        # Nearly always there are one or two bands.
+        total = canvas.total
+        _fill(_HALF, total)
+        for band in range(first + 2, last + 1):
+            _add_scaled(share[band], bands[band], total)
+        if first == last:
+            share[first + 1] = 0
+        second = min(first + 1, last)
+        _finish(total, share[first], bands[first], share[first + 1], bands[second], row)
+
+
+@kernel
+def _copy(values: NDArray[np.uint8], goal: NDArray[np.uint8]) -> None:
+    for i in range(len(goal)):
+        goal[i] = values[i]
+
+
+@kernel
+def _fill(value: int, goal: NDArray[np.uint32]) -> None:
+    for i in range(len(goal)):
+        goal[i] = value
+
+
+@kernel
+def _scale(weight: int, values: NDArray[np.uint32], goal: NDArray[np.uint32]) -> None:
+    for i in range(len(goal)):
+        goal[i] = weight * values[i]
+
+
+@kernel
+def _add_scaled(weight: int, values: NDArray[np.uint32], goal: NDArray[np.uint32]) -> None:
+    for i in range(len(goal)):
+        goal[i] += weight * values[i]
+
+
+@kernel
+def _add_scaled_sum(
+    weight: int, a: NDArray[np.uint32], b: NDArray[np.uint32], goal: NDArray[np.uint32]
+) -> None:
+    for i in range(len(goal)):
+        goal[i] += weight * (a[i] + b[i])
+
+
+@kernel
+def _finish(
+    total: NDArray[np.uint32],
+    weight_a: int,
+    a: NDArray[np.uint32],
+    weight_b: int,
+    b: NDArray[np.uint32],
+    goal: NDArray[np.uint8],
+) -> None:
+    """Add the last two bands and take the upper 8 of 32 bits."""
+    for i in range(len(goal)):
+        goal[i] = np.uint32(total[i] + weight_a * a[i] + weight_b * b[i]) >> np.uint32(_SHIFT)

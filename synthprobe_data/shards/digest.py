@@ -8,7 +8,6 @@ rows, one after another.
 from __future__ import annotations
 
 import hashlib
-import sys
 
 import numpy as np
 
@@ -50,7 +49,6 @@ def content_digest(block: Block) -> str:
 
 
 def _little_endian(column: np.ndarray) -> np.ndarray:
-    if sys.byteorder == "big":
-        column = column.astype(column.dtype.newbyteorder("<"))
+    column = np.ascontiguousarray(column, column.dtype.newbyteorder("<"))
     # A row that is a single number still needs a buffer of its own.
-    return np.ascontiguousarray(column).reshape(len(column), -1)
+    return column if column.ndim > 1 else column[:, None]

@@ -40,10 +40,12 @@ class ShardWriter:
 
     def write(self, block: PackedBlock) -> None:
         """Store a block."""
-        for name, chunks in block.chunks.items():
+        for name, (chunks, lengths) in block.chunks.items():
             dataset, origin = self._chunked[name]
-            for row, chunk in enumerate(chunks, block.task.row):
-                dataset.write_direct_chunk((row, *origin), chunk)
+            view, start = memoryview(chunks), 0
+            for row, length in enumerate(lengths, block.task.row):
+                dataset.write_direct_chunk((row, *origin), view[start : start + length])
+                start += length
         self._digest.update(block.digests)
         # One write of many small rows takes as long as one of few.
         self._waiting.append(block.small)
@@ -132,12 +134,10 @@ def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, RuntimeError) as error:
-        text = str(error)
         number = getattr(error, "errno", None)
-        if number == errno.ENOSPC or os.strerror(errno.ENOSPC) in text:
-            reason = "the disk is full"
-        else:
-            reason = text.splitlines()[0] if text else type(error).__name__
+        text = os.strerror(number) if number else str(error)
+        # HDF5 puts what the system said somewhere into its own message.
+        reason = "the disk is full" if os.strerror(errno.ENOSPC) in text else text.split("\n")[0]
         raise SynthprobeError(f"{path} could not be written: {reason}.") from error
 
 
