@@ -23,7 +23,7 @@ CASES: list[dict[str, Any]] = [
         "seed": 3,
         "split": "test",
         "start": 5,
-        "config": {"height": 48, "width": 72, "n_rectangles": 5, "n_vis": 4, "n_gap": 2, "n_par": 2},
+        "config": {"height": 48, "width": 72, "n_rectangles": 5, "n_vis": 4, "n_par": 2},
     },
     {"seed": 4, "split": "x", "start": 0, "config": {"height": 256, "width": 256, "blur": 1.5}},
 ]

@@ -191,8 +191,8 @@ def move_matters(
     """
     start, stop = sides[1 - axis, k], sides[3 - axis, k]
     for side in (axis, axis + 2):
-        line = sides[side, k]
-        goal = min(max(line + step, 0), size)
+        line = min(max(sides[side, k], 0), size)
+        goal = min(max(sides[side, k] + step, 0), size)
         if goal == line:
             continue
         if min(line, goal) == 0 or max(line, goal) == size:

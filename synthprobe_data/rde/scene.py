@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.rde.certificate import certify, empty_room
-from synthprobe_data.rde.config import MAX_RECTANGLES, MAX_SIZE, RdeConfig
+from synthprobe_data.rde.config import MAX_RECTANGLES, RdeConfig
 from synthprobe_data.rde.cues import empty_cues, find_cues
 from synthprobe_data.rde.grid import compress, empty_grid, empty_sides
 from synthprobe_data.rde.place import accepts, kernel_settings
@@ -73,7 +73,7 @@ def read_scene(rectangles: ArrayLike, *, height: int, width: int) -> Scene:
     height, width
         Size of the picture.
     """
-    boxes = _checked(rectangles, height, width)
+    boxes = _checked(rectangles)
     n = len(boxes)
     settings = kernel_settings(RdeConfig(height=height, width=width))
     sides, grid, cues = empty_sides(), empty_grid(), empty_cues()
@@ -100,7 +100,7 @@ def read_scene(rectangles: ArrayLike, *, height: int, width: int) -> Scene:
 
 def first_refused(config: RdeConfig, rectangles: ArrayLike) -> int | None:
     """The first rectangle that the rules refuse on top of those before it, or ``None``."""
-    boxes = _checked(rectangles, config.height, config.width)
+    boxes = _checked(rectangles)
     settings = kernel_settings(config)
     sides, grid, trial = empty_sides(), empty_grid(), empty_grid()
     sides[:, : len(boxes)] = boxes.T
@@ -112,14 +112,10 @@ def first_refused(config: RdeConfig, rectangles: ArrayLike) -> int | None:
     return None
 
 
-def _checked(rectangles: ArrayLike, height: int, width: int) -> NDArray[np.int64]:
+def _checked(rectangles: ArrayLike) -> NDArray[np.int64]:
     boxes = np.asarray(rectangles, np.int64).reshape(-1, 4)
     if len(boxes) > MAX_RECTANGLES:
         raise SynthprobeError(f"a scene has at most {MAX_RECTANGLES} rectangles, not {len(boxes)}.")
-    if not (1 <= height <= MAX_SIZE and 1 <= width <= MAX_SIZE):
-        raise SynthprobeError(
-            f"a picture has 1 to {MAX_SIZE} pixels a side, not {height} x {width}."
-        )
     if np.any(boxes[:, :2] >= boxes[:, 2:]):
         raise SynthprobeError("a rectangle has x0 < x1 and y0 < y1.")
     return boxes

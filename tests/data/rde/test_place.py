@@ -37,7 +37,7 @@ from synthprobe_data.strategies import (
 
 BY_RULES = ("rules", "certified")
 small = st.integers(12, 30)
-lengths = st.integers(0, 7)
+lengths = st.integers(0, 4)
 
 
 def on_grid(rectangles: np.ndarray, height: int, width: int) -> tuple[np.ndarray, Grid]:
