@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from synthprobe_data.api import DATASETS, iter_samples, make_file, make_sample
+from synthprobe_data.api import iter_samples, make_file, make_sample
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.rde import RdeConfig
+from synthprobe_data.registry import DATASETS
 from synthprobe_data.run import RunSummary
 
 __version__ = "0.1.0"

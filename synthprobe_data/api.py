@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,12 +10,9 @@ from numpy.typing import NDArray
 
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.rde import RDE
+from synthprobe_data.registry import find_dataset
 from synthprobe_data.run import RunSummary, generate_file
 from synthprobe_data.settings import Config
-
-DATASETS: Final[Mapping[str, Dataset]] = {RDE.name: RDE}
-"""All datasets, by name."""
 
 Sample = dict[str, NDArray[Any]]
 """One row of a file: the arrays by name."""
@@ -31,7 +28,7 @@ def make_sample(
     Parameters
     ----------
     dataset
-        A name in `DATASETS`.
+        A name in `synthprobe_data.DATASETS`.
     index
         Which sample of the split, from 0.
     split
@@ -98,7 +95,7 @@ def make_file(
     Parameters
     ----------
     dataset
-        A name in `DATASETS`.
+        A name in `synthprobe_data.DATASETS`.
     path
         The file to write. It appears under this name only when it is complete.
     train, test
@@ -128,13 +125,6 @@ def make_file(
         force=force,
         progress=progress,
     )
-
-
-def find_dataset(name: str) -> Dataset:
-    """The dataset with this name; `SynthprobeError` if there is none."""
-    if name not in DATASETS:
-        raise SynthprobeError(f"there is no dataset {name!r}: take one of {', '.join(DATASETS)}.")
-    return DATASETS[name]
 
 
 def _check_config(source: Dataset, config: Config) -> None:

@@ -15,9 +15,12 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def _digest_of_sources() -> str:
+    """Of all files with kernels, or with constants that are compiled into them."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
+        source = path.read_bytes()
+        if b"@kernel" in source or path.name == "config.py":
+            digest.update(source)
     return digest.hexdigest()[:12]
 
 
@@ -32,7 +35,7 @@ def kernel(function: _Function) -> _Function:
 
     Numba compiles a cached function again when its own file changes, but not when a kernel or a
     type that it takes from another file does, and then it may crash. So the name under which it is
-    cached stands for all files of the package.
+    cached stands for all these files.
     """
     function.__qualname__ += f"_{_SOURCES}"
     return njit(cache=True, _nrt=False)(function)  # type: ignore[call-overload]

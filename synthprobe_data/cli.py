@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from synthprobe_data.api import DATASETS
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.rde import RDE
+from synthprobe_data.registry import DATASETS
 from synthprobe_data.run import generate_file
 from synthprobe_data.settings import options
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,19 @@ def first_refused_by_reference(config: RdeConfig, rectangles: np.ndarray) -> int
     return next(refused, None)
 
 
+# The four ways to turn a picture of 24 x 24 pixels.
+everywhere = pytest.mark.parametrize(
+    "turned",
+    [
+        lambda r: r,
+        lambda r: np.array([24, 0, 24, 0]) + r[:, [2, 1, 0, 3]] * [-1, 1, -1, 1],
+        lambda r: r[:, [1, 0, 3, 2]],
+        lambda r: np.array([0, 24, 0, 24]) + r[:, [1, 2, 3, 0]] * [1, -1, 1, -1],
+    ],
+    ids=["as drawn", "mirrored", "transposed", "turned"],
+)
+
+
 # ------------------------------------------------------------------------- each rule by itself
 # On scenes that no placement would ever lead to, so that each rule stands alone.
 
@@ -63,10 +77,13 @@ scene_sizes = st.integers(8, 26)
 @st.composite
 def scenes(draw: st.DrawFn) -> tuple[np.ndarray, RdeConfig]:
     height, width = draw(scene_sizes), draw(scene_sizes)
-    rectangles = draw(rectangle_lists(height=height, width=width, max_rectangles=6))
     # In this mode any lengths go with any size; the rules do not ask for the mode.
     drawn_lengths = {name: draw(lengths) for name in ("n_vis", "n_gap", "n_par")}
-    return rectangles, RdeConfig(height=height, width=width, mode="ambiguous", **drawn_lengths)
+    config = RdeConfig(height=height, width=width, mode="ambiguous", **drawn_lengths)
+    rectangles = draw(rectangle_lists(height=height, width=width, max_rectangles=4))
+    for _ in range(draw(st.integers(0, 2))):
+        rectangles = np.concatenate([rectangles, draw(candidates(config, rectangles))[None]])
+    return rectangles, config
 
 
 @settings(max_examples=200)
@@ -105,6 +122,22 @@ def test_rule_4_parallel_sides_equals_the_reference(scene: tuple[np.ndarray, Rde
         upright = side_too_near(sides, n, 0, n_par, grid.x, grid.y, rows, grid.label)
         level = side_too_near(sides, n, 1, n_par, grid.y, grid.x, columns, grid.label.T)
         assert (upright or level) != reference.rule_parallel_sides(config, rectangles[: n + 1])
+
+
+@everywhere
+@pytest.mark.parametrize(("gap", "refused"), [(0, True), (1, True), (2, False)])
+def test_rule_4_what_shows_just_beside_the_candidate_counts(
+    turned: Callable, gap: int, refused: bool
+) -> None:
+    config = RdeConfig(height=24, width=24, n_par=2, mode="ambiguous")
+    rectangles = turned(np.array([(10 + gap, 8, 20, 14), (2, 2, 10, 20)]))
+    sides, _ = on_grid(rectangles, 24, 24)
+    _, grid = on_grid(rectangles[:1], 24, 24)
+    columns, rows = grid.size
+    upright = side_too_near(sides, 1, 0, 2, grid.x, grid.y, rows, grid.label)
+    level = side_too_near(sides, 1, 1, 2, grid.y, grid.x, columns, grid.label.T)
+    assert (upright or level) is refused
+    assert reference.rule_parallel_sides(config, rectangles) is not refused
 
 
 @settings(max_examples=200)

@@ -1,0 +1,178 @@
+"""What a file says about itself, and whether it may be believed.
+
+Shards come from strangers. Before anything is decoded, a file is looked over: only hard links to
+plain numeric datasets are followed, and only the names, types, shapes, chunks and filters that the
+format has for the config in the file are accepted. As the settings of a config are bounded, so is
+what reading a row can cost.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+import h5py
+import numpy as np
+
+from synthprobe_data.dataset import Dataset
+from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.random import FORMAT_VERSION
+from synthprobe_data.registry import DATASETS
+from synthprobe_data.settings import Config
+from synthprobe_data.shards.layout import Column, columns_of
+
+MAX_ROWS: Final = 100_000_000
+MAX_TEXT_BYTES: Final = 60_000
+MAX_CHUNK_BYTES: Final = 64 * 2**20
+_INDEX_LIMIT: Final = 2**63
+
+
+@dataclass(frozen=True, kw_only=True)
+class Header:
+    """What a file says about itself, checked."""
+
+    dataset: Dataset
+    version: str
+    config: Config
+    seed: int
+    splits: dict[str, tuple[int, int]]
+    """The rows of each split: start and stop."""
+    index_start: dict[str, int]
+    """The index, within its split, of the first of these rows."""
+    content_digest: str
+    columns: list[Column]
+    rows: int
+
+
+def read_header(file: h5py.File) -> Header:
+    """Look a file over and read its header; `SynthprobeError` says what is wrong with it."""
+    text = {name: _text(file, name) for name in ("dataset", "version", "content_digest")}
+    if _whole(file, "synthprobe_format", 0, 2**31) != FORMAT_VERSION:
+        raise SynthprobeError(f"it is not of format {FORMAT_VERSION}.")
+    if text["dataset"] not in DATASETS:
+        raise SynthprobeError(f"its dataset {text['dataset'][:40]!r} is not known.")
+    dataset = DATASETS[text["dataset"]]
+    settings = _json_object(file, "config")
+    try:
+        config = dataset.config.from_dict(settings)
+    except (SynthprobeError, TypeError) as error:
+        raise SynthprobeError(f"its config is wrong: {error}") from None
+    if len(text["content_digest"]) != 64 or set(text["content_digest"]) - set("0123456789abcdef"):
+        raise SynthprobeError("its content_digest is not a SHA-256.")
+    columns = columns_of(dataset, config)
+    rows = _check_columns(file, columns)
+    splits = _check_splits(_json_object(file, "splits"), rows)
+    starts = _json_object(file, "index_start")
+    if set(starts) != set(splits) or not all(
+        _is_whole(v, 0, _INDEX_LIMIT) for v in starts.values()
+    ):
+        raise SynthprobeError("its index_start does not fit its splits.")
+    return Header(
+        dataset=dataset,
+        version=text["version"],
+        config=config,
+        seed=_whole(file, "seed", 0, 2**64 - 1),
+        splits=splits,
+        index_start=starts,
+        content_digest=text["content_digest"],
+        columns=columns,
+        rows=rows,
+    )
+
+
+def _check_columns(file: h5py.File, columns: list[Column]) -> int:
+    """Check the datasets of a file against those that it must have; return the number of rows."""
+    expected = {column.name: column for column in columns}
+    links = list(file.keys())
+    if sorted(links) != sorted(expected):
+        raise SynthprobeError(f"its datasets are not {', '.join(expected)}.")
+    rows: set[int] = set()
+    for name, column in expected.items():
+        if not isinstance(file.get(name, getlink=True), h5py.HardLink):
+            raise SynthprobeError(f"its {name} is a link to somewhere else.")
+        if file.get(name, getclass=True) is not h5py.Dataset:
+            raise SynthprobeError(f"its {name} is not a dataset.")
+        rows.add(_check_column(file[name], column))
+    if len(rows) != 1:
+        raise SynthprobeError("its datasets differ in their number of rows.")
+    return rows.pop()
+
+
+def _check_column(stored: h5py.Dataset, column: Column) -> int:
+    """Check one dataset; return its number of rows."""
+    name, properties = column.name, stored.id.get_create_plist()
+    if stored.dtype != column.dtype.newbyteorder("<"):
+        raise SynthprobeError(f"its {name} is of type {stored.dtype}, not {column.dtype}.")
+    if stored.shape is None or stored.shape[1:] != column.shape:
+        raise SynthprobeError(f"its {name} has rows of another shape than {column.shape}.")
+    if stored.shape[0] > MAX_ROWS:
+        raise SynthprobeError(f"its {name} has more than {MAX_ROWS} rows.")
+    if properties.get_external_count():
+        raise SynthprobeError(f"its {name} is stored outside the file.")
+    layout = properties.get_layout()
+    if layout not in (h5py.h5d.CHUNKED, h5py.h5d.CONTIGUOUS):
+        raise SynthprobeError(f"its {name} is neither chunked nor contiguous.")
+    filters = [properties.get_filter(i)[0] for i in range(properties.get_nfilters())]
+    if filters not in ([], [h5py.h5z.FILTER_DEFLATE]):
+        raise SynthprobeError(f"its {name} has a filter other than deflate.")
+    if layout == h5py.h5d.CHUNKED:
+        chunk_bytes = int(np.prod(stored.chunks, dtype=np.float64)) * column.dtype.itemsize
+        if chunk_bytes > MAX_CHUNK_BYTES:
+            raise SynthprobeError(f"its {name} has chunks of {chunk_bytes} bytes.")
+    return int(stored.shape[0])
+
+
+def _check_splits(splits: dict[str, Any], rows: int) -> dict[str, tuple[int, int]]:
+    """Check that the splits lie one after another and have all rows."""
+    checked: dict[str, tuple[int, int]] = {}
+    end = 0
+    for name, span in splits.items():
+        if not (
+            isinstance(span, list) and len(span) == 2 and all(_is_whole(v, 0, rows) for v in span)
+        ):
+            raise SynthprobeError("its splits are not spans of its rows.")
+        if span[0] != end or span[1] < end:
+            raise SynthprobeError("its splits do not follow one another.")
+        checked[name] = (span[0], span[1])
+        end = span[1]
+    if end != rows:
+        raise SynthprobeError("its splits do not have all of its rows.")
+    return checked
+
+
+def _attribute(file: h5py.File, name: str) -> Any:
+    if name not in file.attrs:
+        raise SynthprobeError(f"it has no attribute {name}.")
+    stored = h5py.h5a.open(file.id, name.encode())
+    if stored.shape != () or stored.get_storage_size() > MAX_TEXT_BYTES:
+        raise SynthprobeError(f"its attribute {name} is not a single value.")
+    return file.attrs[name]
+
+
+def _text(file: h5py.File, name: str) -> str:
+    value = _attribute(file, name)
+    if not isinstance(value, str) or len(value) > MAX_TEXT_BYTES:
+        raise SynthprobeError(f"its attribute {name} is not a text.")
+    return value
+
+
+def _whole(file: h5py.File, name: str, low: int, high: int) -> int:
+    value = _attribute(file, name)
+    if not isinstance(value, np.integer) or not low <= int(value) <= high:
+        raise SynthprobeError(f"its attribute {name} is not a whole number from {low} to {high}.")
+    return int(value)
+
+
+def _json_object(file: h5py.File, name: str) -> dict[str, Any]:
+    try:
+        value = json.loads(_text(file, name))
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise SynthprobeError(f"its attribute {name} is not a JSON object.")
+    return value
+
+
+def _is_whole(value: object, low: int, high: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
