@@ -7,6 +7,7 @@ from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.rde import RdeConfig
 from synthprobe_data.registry import DATASETS
 from synthprobe_data.run import RunSummary
+from synthprobe_data.shards.opened import open_dataset
 
 __version__ = "0.1.0"
 
@@ -18,4 +19,5 @@ __all__ = [
     "iter_samples",
     "make_file",
     "make_sample",
+    "open_dataset",
 ]

@@ -1,0 +1,80 @@
+"""The manifest of a folder of shards: written last, it says that the folder is complete."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.random import FORMAT_VERSION
+
+MANIFEST: Final = "manifest.json"
+MAX_MANIFEST_BYTES: Final = 64 * 2**20
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShardEntry:
+    """One shard: where it is, which samples it has, and both of its hashes."""
+
+    file: str
+    split: str
+    index_start: int
+    """Index, within its split, of its first row."""
+    rows: int
+    bytes: int
+    sha256: str
+    content_digest: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """All shards of a folder, in the order of their rows."""
+
+    dataset: str
+    version: str
+    config: dict[str, Any]
+    seed: int
+    splits: dict[str, int]
+    """The number of samples of each split."""
+    content_digest: str
+    """Of all rows; the same as of the dataset in one file."""
+    shards: list[ShardEntry]
+
+    def to_json(self) -> str:
+        """The manifest as it stands in its file."""
+        return json.dumps({"synthprobe_format": FORMAT_VERSION, **asdict(self)}, indent=1) + "\n"
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a folder; `SynthprobeError` if there is none, or a wrong one."""
+    path = folder / MANIFEST
+    try:
+        if path.stat().st_size > MAX_MANIFEST_BYTES:
+            raise SynthprobeError(f"{path} cannot be read: it is too large for a manifest.")
+        found = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise SynthprobeError(
+            f"{folder} has no {MANIFEST}: it is not a dataset, or its run did not end."
+        ) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise SynthprobeError(f"{path} cannot be read: {error}.") from error
+    try:
+        if found.pop("synthprobe_format") != FORMAT_VERSION:
+            raise SynthprobeError(f"it is not of format {FORMAT_VERSION}.")
+        shards = [_checked_entry(ShardEntry(**entry)) for entry in found.pop("shards")]
+        return Manifest(**found, shards=shards)
+    except (SynthprobeError, TypeError, AttributeError, KeyError) as error:
+        raise SynthprobeError(f"{path} cannot be read: {error}") from error
+
+
+def _checked_entry(entry: ShardEntry) -> ShardEntry:
+    name = entry.file
+    # Only files of this folder: a manifest from a stranger must not lead elsewhere.
+    if not isinstance(name, str) or Path(name).name != name or not name.endswith(".h5"):
+        raise SynthprobeError(f"it names {name!r}, which is not a file beside it.")
+    for number in (entry.index_start, entry.rows, entry.bytes):
+        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+            raise SynthprobeError(f"it has {number!r} as a number of {name}.")
+    return entry

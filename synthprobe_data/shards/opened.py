@@ -1,0 +1,165 @@
+"""A dataset for NumPy users: splits, rows and slices, over one file or over a folder of shards."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthprobe_data.dataset import Block, Dataset
+from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.rde import RDE, Scene, read_scene
+from synthprobe_data.settings import Config
+from synthprobe_data.shards.manifest import MANIFEST, read_manifest
+from synthprobe_data.shards.reader import ShardReader
+
+Sample = dict[str, NDArray[Any]]
+"""One row: the arrays by name."""
+
+
+def open_dataset(path: str | Path) -> OpenDataset:
+    """Open a dataset: a file, or a folder of shards.
+
+    Its rows are decoded when they are read. It may be pickled and may cross a fork: each process
+    opens the files for itself.
+    """
+    path = Path(path)
+    if not path.is_dir():
+        reader = ShardReader(path)
+        return OpenDataset(path, [reader], reader.header.content_digest)
+    manifest = read_manifest(path)
+    readers = [ShardReader(path / entry.file) for entry in manifest.shards]
+    if not readers:
+        raise SynthprobeError(f"{path / MANIFEST} names no shards.")
+    for reader, entry in zip(readers, manifest.shards, strict=True):
+        header = reader.header
+        if (
+            header.splits != {entry.split: (0, entry.rows)}
+            or header.index_start != {entry.split: entry.index_start}
+            or header.content_digest != entry.content_digest
+            or header.config.to_dict() != manifest.config
+            or header.seed != manifest.seed
+        ):
+            raise SynthprobeError(f"{reader.path} is not the shard that {MANIFEST} describes.")
+    return OpenDataset(path, readers, manifest.content_digest)
+
+
+class OpenDataset:
+    """A dataset that has been opened: ``data["train"][7]`` is a sample."""
+
+    def __init__(self, path: Path, readers: list[ShardReader], content_digest: str) -> None:
+        first = readers[0].header
+        self.path = path
+        self.readers = readers
+        self.content_digest = content_digest
+        self.dataset: Dataset = first.dataset
+        self.version: str = first.version
+        self.config: Config = first.config
+        self.seed: int = first.seed
+        self._splits: dict[str, Split] = {}
+        for reader in readers:
+            for name, (start, stop) in reader.header.splits.items():
+                split = self._splits.setdefault(name, Split(name, self.dataset, self.config))
+                split.add(reader, start, stop, reader.header.index_start[name])
+
+    @property
+    def splits(self) -> dict[str, int]:
+        """The number of samples of each split."""
+        return {name: len(split) for name, split in self._splits.items()}
+
+    def __getitem__(self, split: str) -> Split:
+        if split not in self._splits:
+            raise SynthprobeError(
+                f"{self.path} has no split {split!r}: it has {', '.join(self._splits)}."
+            )
+        return self._splits[split]
+
+    def __len__(self) -> int:
+        return sum(self.splits.values())
+
+    def close(self) -> None:
+        """Close the files; they are opened again when they are next read."""
+        for reader in self.readers:
+            reader.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Split:
+    """The samples of one split, in the order of their indices."""
+
+    def __init__(self, name: str, dataset: Dataset, config: Config) -> None:
+        self.name = name
+        self._dataset = dataset
+        self._config = config
+        self._parts: list[tuple[ShardReader, int, int]] = []
+        self._ends: list[int] = []
+        self.index_start = 0
+        """Index, within the whole split, of the first sample that is here."""
+
+    def add(self, reader: ShardReader, start: int, stop: int, index_start: int) -> None:
+        """Go on with these rows of a file."""
+        if not self._parts:
+            self.index_start = index_start
+        elif index_start != self.index_start + len(self):
+            raise SynthprobeError(f"{reader.path} does not go on where the shard before it ends.")
+        self._parts.append((reader, start, stop))
+        self._ends = list(accumulate(b - a for _, a, b in self._parts))
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def locate(self, index: int) -> tuple[ShardReader, int]:
+        """The file that has a sample, and its row there."""
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"{self.name} has {len(self)} samples, none at {index}")
+        index %= len(self)
+        part = bisect_right(self._ends, index)
+        reader, _, stop = self._parts[part]
+        return reader, stop - (self._ends[part] - index)
+
+    @overload
+    def __getitem__(self, index: int) -> Sample: ...
+    @overload
+    def __getitem__(self, index: slice) -> Block: ...
+    def __getitem__(self, index: int | slice) -> Sample | Block:
+        """One sample, or the arrays of several."""
+        if isinstance(index, slice):
+            return self.read(range(*index.indices(len(self))))
+        reader, row = self.locate(index)
+        return {column.name: reader.read(column.name, row) for column in reader.header.columns}
+
+    def read(self, indices: Sequence[int], names: Sequence[str] | None = None) -> Block:
+        """The arrays of these samples, of all datasets or of those that are named."""
+        columns = {column.name: column for column in self._parts[0][0].header.columns}
+        block: Block = {}
+        for name in columns if names is None else names:
+            if name not in columns:
+                raise SynthprobeError(f"there is no dataset {name!r}: take {', '.join(columns)}.")
+            column = columns[name]
+            block[name] = np.empty((len(indices), *column.shape), column.dtype)
+            for i, index in enumerate(indices):
+                reader, row = self.locate(index)
+                block[name][i] = reader.read(name, row)
+        return block
+
+    def __iter__(self) -> Iterator[Sample]:
+        return (self[i] for i in range(len(self)))
+
+    def scene(self, index: int) -> Scene:
+        """The scene of an RDE sample, with its relation as a graph."""
+        if self._dataset is not RDE:
+            raise SynthprobeError(f"samples of {self._dataset.name} are not scenes.")
+        reader, row = self.locate(index)
+        height, width = reader.read("rank", row).shape
+        n = int(reader.read("n_rectangles", row))
+        return read_scene(reader.read("rectangles", row)[:n], height=height, width=width)
