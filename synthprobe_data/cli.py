@@ -15,6 +15,7 @@ from synthprobe_data.rde import RDE
 from synthprobe_data.registry import DATASETS
 from synthprobe_data.run import generate_file
 from synthprobe_data.settings import options
+from synthprobe_data.sharded import generate_folder
 
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
@@ -28,6 +29,8 @@ examples:
       a small one, other samples
   synthprobe-gen rde --out easy.h5 --height 64 --width 64 --n-rectangles 4
       smaller pictures, fewer rectangles
+  synthprobe-gen rde --out rde --shards 8
+      a folder of eight files, which Hugging Face datasets loads as it stands
   synthprobe-gen rde --out paper.h5 --no-certify
       by the rules of the paper alone
 """,
@@ -57,11 +60,20 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
     command = commands.add_parser(
         dataset.name,
         help=dataset.title,
-        description=f"Generate the dataset {dataset.title} into one HDF5 file.",
+        description=f"Generate {dataset.title} into one HDF5 file, or into a folder of shards.",
         epilog=_EXAMPLES.get(dataset.name),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    command.add_argument("--out", required=True, type=Path, metavar="FILE", help="file to write")
+    command.add_argument(
+        "--out",
+        required=True,
+        type=Path,
+        metavar="PATH",
+        help="file to write, or with --shards the folder",
+    )
+    command.add_argument(
+        "--shards", type=int, metavar="K", help="write a folder of K files, workers in parallel"
+    )
     for split, size in dataset.splits.items():
         command.add_argument(
             f"--{split}", type=int, default=size, metavar="N", help=f"{split} samples ({size})"
@@ -72,7 +84,21 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
     command.add_argument(
         "--workers", type=int, metavar="N", help="worker processes (all cores); same data for any"
     )
-    command.add_argument("--force", action="store_true", help="replace an existing file")
+    command.add_argument("--force", action="store_true", help="replace an existing dataset")
+    command.add_argument(
+        "--resume", action="store_true", help="go on with a run that was killed, keeping its shards"
+    )
+    command.add_argument(
+        "--backend",
+        choices=("processes", "dask"),
+        default="processes",
+        help="where the workers are: processes of this machine, or a Dask cluster",
+    )
+    command.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="address of the Dask scheduler, such as tcp://HOST:8786",
+    )
     settings = command.add_argument_group("settings of the data")
     for setting in options(dataset.config):
         settings.add_argument(
@@ -111,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"synthprobe-gen: {error}", file=sys.stderr)
         return EXIT_BAD_INPUT
     except KeyboardInterrupt:
-        print("synthprobe-gen: interrupted, nothing was written.", file=sys.stderr)
+        print("synthprobe-gen: interrupted.", file=sys.stderr)
         return EXIT_INTERRUPTED
 
 
@@ -120,23 +146,39 @@ def _generate(given: argparse.Namespace) -> int:
     config = dataset.config.from_dict(
         {name: getattr(given, name) for name in dataset.config().to_dict()}
     )
-    summary = generate_file(
-        given.out,
-        dataset,
-        config,
-        seed=given.seed,
-        splits={split: getattr(given, split) for split in dataset.splits},
-        workers=given.workers,
-        force=given.force,
-        progress=True,
-    )
-    size = summary.path.stat().st_size
+    _check_combination(given)
+    common: dict[str, Any] = {
+        "seed": given.seed,
+        "splits": {split: getattr(given, split) for split in dataset.splits},
+        "workers": given.workers,
+        "force": given.force,
+        "resume": given.resume,
+        "progress": True,
+    }
+    if given.shards is None:
+        summary = generate_file(given.out, dataset, config, **common)
+        size = summary.path.stat().st_size
+    else:
+        summary = generate_folder(
+            given.out, dataset, config, shards=given.shards, scheduler=given.scheduler, **common
+        )
+        size = sum(path.stat().st_size for path in summary.path.iterdir())
     print(
         f"{summary.path}: {summary.rows} samples, {size / 1e6:.1f} MB, {summary.seconds:.1f} s "
         f"with {summary.workers} worker{'s' if summary.workers > 1 else ''}; "
         f"content digest {summary.content_digest}"
     )
     return 0
+
+
+def _check_combination(given: argparse.Namespace) -> None:
+    """Raise `SynthprobeError` for options that make no sense together."""
+    if (given.backend == "dask") != (given.scheduler is not None):
+        raise SynthprobeError("--backend dask and --scheduler ADDRESS go together.")
+    if given.backend == "dask" and given.shards is None:
+        raise SynthprobeError(
+            "--backend dask needs --shards: each worker writes shards of its own."
+        )
 
 
 def _interrupt(_number: int, _frame: object) -> NoReturn:

@@ -17,6 +17,8 @@ from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.random import check_seed
 from synthprobe_data.settings import Config
+from synthprobe_data.shards.digest import ContentDigest
+from synthprobe_data.shards.kept import digests_if_complete
 from synthprobe_data.shards.layout import Column, columns_of
 from synthprobe_data.shards.pack import PackedBlock, Task, pack_block
 from synthprobe_data.shards.writer import ShardWriter, check_target, new_file
@@ -50,6 +52,7 @@ def generate_file(
     splits: Mapping[str, int] | None = None,
     workers: int | None = None,
     force: bool = False,
+    resume: bool = False,
     progress: bool = False,
     block_rows: int | None = None,
 ) -> RunSummary:
@@ -71,6 +74,8 @@ def generate_file(
         Worker processes; all cores by default. The file has the same rows for any number.
     force
         Replace an existing file.
+    resume
+        Keep an existing file if it is complete and has just these samples.
     progress
         Show a progress bar, if on a terminal.
     block_rows
@@ -83,28 +88,40 @@ def generate_file(
     check_seed(seed)
     if workers is not None:
         check_workers(workers)
+    starts = np.cumsum([0, *splits.values()]).tolist()
+    where: dict[str, Any] = {
+        "seed": seed,
+        "splits": {name: (a, a + splits[name]) for name, a in zip(splits, starts, strict=False)},
+        "index_start": dict.fromkeys(splits, 0),
+    }
+    rows = starts[-1]
+    if resume and path.exists():
+        kept = digests_if_complete(path, dataset, config, **where)
+        if kept is not None:
+            content = ContentDigest()
+            content.update(kept)
+            return RunSummary(
+                path=path,
+                rows=rows,
+                content_digest=content.hexdigest(),
+                tally=np.zeros(0, np.int64),
+                workers=1,
+                seconds=time.perf_counter() - started,
+            )
     check_target(path, force=force)
     columns = columns_of(dataset, config)
     tasks = list(plan(columns, splits, block_rows))
     # Short runs do without worker processes, which take a second to start.
-    workers = 1 if len(tasks) == 1 else min(workers or _cores(), len(tasks))
-    rows = sum(splits.values())
+    workers = 1 if len(tasks) == 1 else min(workers or cores(), len(tasks))
     tally = np.zeros(0, np.int64)
     with new_file(path, force=force) as file:
         writer = ShardWriter(file, columns, rows)
-        with _progress_bar(rows, progress) as bar:
+        with progress_bar(rows, progress) as bar:
             for block in packed_blocks(dataset, config, columns, seed, tasks, workers):
                 writer.write(block)
                 tally = block.tally + (tally if len(tally) else 0)
                 bar.update(block.task.count)
-        starts = np.cumsum([0, *splits.values()]).tolist()
-        digest = writer.finish(
-            dataset,
-            config,
-            seed=seed,
-            splits={name: (a, a + splits[name]) for name, a in zip(splits, starts, strict=False)},
-            index_start=dict.fromkeys(splits, 0),
-        )
+        digest = writer.finish(dataset, config, **where)
     return RunSummary(
         path=path,
         rows=rows,
@@ -116,16 +133,22 @@ def generate_file(
 
 
 def plan(
-    columns: list[Column], splits: Mapping[str, int], block_rows: int | None = None
+    columns: list[Column],
+    splits: Mapping[str, int],
+    block_rows: int | None = None,
+    index_start: int = 0,
 ) -> Iterator[Task]:
-    """The tasks of a run, in the order of the rows of the file."""
+    """The tasks that fill a file, in the order of its rows.
+
+    Each split starts with the sample at ``index_start``.
+    """
     if block_rows is None:
         block_rows = max(1, BLOCK_BYTES // sum(column.row_bytes for column in columns))
     row = 0
     for split, size in splits.items():
         for start in range(0, size, block_rows):
             count = min(block_rows, size - start)
-            yield Task(split=split, start=start, count=count, row=row)
+            yield Task(split=split, start=index_start + start, count=count, row=row)
             row += count
 
 
@@ -179,13 +202,15 @@ def check_workers(workers: int) -> None:
         raise SynthprobeError(f"workers is {workers!r}: it must be a whole number from 1 to 1024.")
 
 
-def _cores() -> int:
+def cores() -> int:
+    """The number of cores that this process may use."""
     from joblib import cpu_count  # knows the limits of containers, too
 
     return int(cpu_count())
 
 
-def _progress_bar(rows: int, wanted: bool) -> Any:
+def progress_bar(rows: int, wanted: bool) -> Any:
+    """A progress bar with rate and time left, if it is wanted and on a terminal."""
     from tqdm import tqdm
 
     # None: only on a terminal.

@@ -51,7 +51,17 @@ class ShardReader:
         with self._explained(f"row {row} of {name}"):
             if column.chunked_by_row:
                 return self._read_chunk(column, row)
-            return self._small_column(column)[row]
+            return self.small(name)[row]
+
+    def small(self, name: str) -> NDArray[Any]:
+        """All rows of a dataset that is not chunked by row."""
+        column = self._column(name)
+        if column.chunked_by_row:
+            raise SynthprobeError(f"{name} is read row by row.")
+        if name not in self._small:
+            with self._explained(name):
+                self._small[name] = self._opened()[name][()]
+        return self._small[name]
 
     def read_rows(self, start: int, stop: int, names: Sequence[str] | None = None) -> Block:
         """The rows from ``start`` up to ``stop``, of all datasets or of those that are named."""
@@ -107,11 +117,6 @@ class ShardReader:
         if len(packed) != column.row_bytes:
             raise SynthprobeError("it does not have the size of a row.")
         return np.frombuffer(packed, column.dtype.newbyteorder("<")).reshape(column.shape)
-
-    def _small_column(self, column: Column) -> NDArray[Any]:
-        if column.name not in self._small:
-            self._small[column.name] = self._opened()[column.name][()]
-        return self._small[column.name]
 
     @contextmanager
     def _explained(self, where: str = "") -> Iterator[None]:

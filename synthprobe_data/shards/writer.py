@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import os
+import secrets
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -88,19 +90,16 @@ class ShardWriter:
 def new_file(path: Path, *, force: bool) -> Iterator[h5py.File]:
     """An HDF5 file that gets its name only when the ``with`` block ends without an error.
 
-    Until then it stands beside it as ``NAME.part``, which is removed when anything goes wrong. An
-    existing file is refused and untouched, unless ``force`` is set: then it is replaced at the
-    end.
+    Until then it stands beside it under a name of its own that ends in ``.part``, which is removed
+    when anything goes wrong. An existing file is refused and untouched, unless ``force`` is set:
+    then it is replaced at the end.
     """
     check_target(path, force=force)
-    part = path.with_name(path.name + ".part")
-    with _explained(path):
-        try:
-            file = h5py.File(part, "w", libver=("earliest", "v108"))
-        except BlockingIOError:
-            raise SynthprobeError(f"{part} is being written by another run.") from None
+    _remove_parts_of_the_dead(path)
+    part = _part(path)
     try:
         with _explained(path):
+            file = h5py.File(part, "x", libver=("earliest", "v108"))
             try:
                 yield file
             finally:
@@ -109,10 +108,46 @@ def new_file(path: Path, *, force: bool) -> Iterator[h5py.File]:
             check_target(path, force=force)
             os.replace(part, path)
             _sync(path.parent)
-    except BaseException:
+    finally:
         with contextlib.suppress(OSError):
-            part.unlink()
-        raise
+            part.unlink(missing_ok=True)
+
+
+def _part(path: Path) -> Path:
+    """A temporary name that no other process has, not even one that a killed run left behind."""
+    return path.with_name(f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+
+
+def _remove_parts_of_the_dead(path: Path) -> None:
+    """Remove what killed runs left beside a file: the parts whose process is gone."""
+    for part in path.parent.glob(glob.escape(path.name) + ".*-*.part"):
+        process = part.name.removeprefix(path.name + ".").split("-")[0]
+        if process.isdecimal() and not _is_alive(int(process)):
+            with contextlib.suppress(OSError):
+                part.unlink()
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file under a temporary name, synced, then renamed."""
+    part = _part(path)
+    with _explained(path):
+        try:
+            part.write_text(text, "utf-8")
+            _sync(part)
+            os.replace(part, path)
+            _sync(path.parent)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 def check_target(path: Path, *, force: bool) -> None:

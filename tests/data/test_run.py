@@ -198,9 +198,11 @@ def command(*options: str) -> subprocess.Popen[str]:
     )
 
 
-def wait_for_megabyte(process: subprocess.Popen[str], part: Path) -> None:
+def wait_for_megabyte(process: subprocess.Popen[str], folder: Path) -> None:
     """Wait until a run is well under way."""
-    while process.poll() is None and not (part.exists() and part.stat().st_size > 1_000_000):
+    while process.poll() is None:
+        if any(part.stat().st_size > 1_000_000 for part in folder.glob("*.part")):
+            return
         time.sleep(0.01)
 
 
@@ -235,7 +237,7 @@ def worker_of(process: subprocess.Popen[str]) -> int | None:
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the workers of a run in /proc")
 def test_a_worker_that_dies_ends_the_run_with_an_error(tmp_path: Path) -> None:
     process = command("--out", str(tmp_path / "a.h5"), "--train", "1000000", "--workers", "2")
-    wait_for_megabyte(process, tmp_path / "a.h5.part")
+    wait_for_megabyte(process, tmp_path)
     worker = worker_of(process)
     assert worker is not None
     os.kill(worker, signal.SIGKILL)
@@ -246,19 +248,32 @@ def test_a_worker_that_dies_ends_the_run_with_an_error(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
+def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "a.h5"
+    process = command("--out", str(path), "--train", "1000000", "--workers", "1")
+    wait_for_megabyte(process, tmp_path)
+    process.kill()
+    process.communicate()
+    assert [name.endswith(".part") for name in os.listdir(tmp_path)] == [True]
+    of_a_living_run = tmp_path / f"a.h5.{os.getpid()}-00000000.part"
+    of_a_living_run.touch()
+    make_file("rde", path, train=1, test=0, config=SMALL)
+    assert sorted(os.listdir(tmp_path)) == ["a.h5", of_a_living_run.name]
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_an_interrupted_run_leaves_nothing_behind(
     tmp_path: Path, number: signal.Signals, workers: str
 ) -> None:
     process = command("--out", str(tmp_path / "a.h5"), "--train", "1000000", "--workers", workers)
-    wait_for_megabyte(process, tmp_path / "a.h5.part")
+    wait_for_megabyte(process, tmp_path)
     if number == signal.SIGINT:
         os.killpg(process.pid, number)  # as from a terminal, Ctrl-C reaches the workers, too
     else:
         process.send_signal(number)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
-    assert said.splitlines()[-1] == "synthprobe-gen: interrupted, nothing was written."
+    assert said.splitlines()[-1] == "synthprobe-gen: interrupted."
     assert "Traceback" not in said
     assert os.listdir(tmp_path) == []

@@ -35,9 +35,8 @@ def rendered(
     weights = blur_weights(blur)
     canvas = empty_canvas(height, width, weights)
     # The second of three samples, in room that an earlier one has left in use.
-    canvas.painted.fill(UNTOUCHED)
-    canvas.bands.fill(UNTOUCHED)
-    canvas.band_of.fill(0)
+    for room in canvas:
+        room.fill(1)
     render(grid, color_of_label, rank_of_label, weights, canvas, 1, image, rank, label)
     for array in (image, rank, label):
         assert (array[[0, 2]] == UNTOUCHED).all()

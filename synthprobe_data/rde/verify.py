@@ -1,0 +1,260 @@
+"""Checking the rows of a file: derive them again from their rectangles and compare.
+
+The datasets of a row hold the same scene many times over: as rectangles, cues, ranks, labels and
+pixels. All of it follows from the rectangles and their colours, so all of it is worked out again,
+by the kernels that generate, which the tests hold to `reference.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthprobe_data.bits import kernel
+from synthprobe_data.dataset import Block
+from synthprobe_data.rde.certificate import certify
+from synthprobe_data.rde.config import RdeConfig
+from synthprobe_data.rde.cues import find_cues
+from synthprobe_data.rde.generate import _prepare, _Workspace, empty_block
+from synthprobe_data.rde.grid import compress
+from synthprobe_data.rde.place import Settings, accepts
+from synthprobe_data.rde.ranks import find_ranks
+from synthprobe_data.rde.render import render
+
+_SENTENCES: Final = {
+    "rectangles": "its rectangles are not at least one, inside the picture, none of them empty.",
+    "unused": "a place beyond its n_rectangles is not -1 in rectangles, or not 0 elsewhere.",
+    "rules": "the placement rules refuse one of its rectangles.",
+    "above": "the cues in above are not those of its rectangles.",
+    "rectangle_rank": "rectangle_rank is not what the cues of its rectangles give.",
+    "label": "label is not its rectangles, painted in their order.",
+    "rank": "rank is not what its rectangles give.",
+    "color": "its colours are not all different rows of the palette.",
+    "image": "image is not its rectangles in their colours, blurred, to the byte.",
+    "certificate": "its scene does not have the certificate that its config states.",
+}
+# Bits of a mask of failed checks, in the order of the sentences.
+(
+    _RECTANGLES,
+    _UNUSED,
+    _RULES,
+    _ABOVE,
+    _RECTANGLE_RANK,
+    _LABEL,
+    _RANK,
+    _COLOR,
+    _IMAGE,
+    _CERTIFICATE,
+) = (1 << bit for bit in range(len(_SENTENCES)))
+
+
+def row_checks(config: RdeConfig) -> dict[str, str]:
+    """The checks of a row by name, each with the sentence for a row that fails it.
+
+    Bit i of a mask of `check_block` is the i-th of them. The certificate is only asked of files
+    that state it.
+    """
+    if config.mode == "certified":
+        return dict(_SENTENCES)
+    return {name: sentence for name, sentence in _SENTENCES.items() if name != "certificate"}
+
+
+def check_block(config: RdeConfig, block: Block) -> NDArray[np.uint32]:
+    """For each row of a block, the mask of the checks that it fails; 0 when all is well.
+
+    A row whose rectangles cannot be painted gets no further check; one whose colours are wrong is
+    not compared with its picture.
+    """
+    prepared = _prepare(config)
+    count, height, width = len(block["n_rectangles"]), config.height, config.width
+    stored: dict[str, NDArray[Any]] = {
+        name: np.require(block[name], column.dtype, ["C", "W"])
+        for name, column in empty_block(config, 0).items()
+    }
+    failed = np.zeros(count, np.uint32)
+    _check_block(
+        prepared.settings,
+        prepared.palette,
+        prepared.weights,
+        prepared.workspace,
+        np.zeros((1, height, 3 * width), np.uint8),
+        np.zeros((1, height, width), np.uint8),
+        np.zeros((1, height, width), np.uint8),
+        stored["above"],
+        stored["color"],
+        stored["image"].reshape(count, height, 3 * width),
+        stored["label"],
+        stored["n_rectangles"],
+        stored["rank"],
+        stored["rectangle_rank"],
+        stored["rectangles"],
+        failed,
+    )
+    return failed
+
+
+@kernel
+def _check_block(
+    settings: Settings,
+    palette: NDArray[np.uint8],
+    weights: NDArray[np.uint32],
+    work: _Workspace,
+    drawn_image: NDArray[np.uint8],
+    drawn_rank: NDArray[np.uint8],
+    drawn_label: NDArray[np.uint8],
+    above: NDArray[np.uint8],
+    color: NDArray[np.uint8],
+    image: NDArray[np.uint8],
+    label: NDArray[np.uint8],
+    n_rectangles: NDArray[np.uint8],
+    rank: NDArray[np.uint8],
+    rectangle_rank: NDArray[np.uint8],
+    rectangles: NDArray[np.int16],
+    failed: NDArray[np.uint32],
+) -> None:
+    """Set the mask of each row of a block (`reference` has a twin for each thing derived here).
+
+    ``drawn_image``, ``drawn_rank`` and ``drawn_label`` are room for one sample.
+    """
+    for s in range(len(failed)):
+        n = int(n_rectangles[s])
+        if not _rectangles_fit(settings, rectangles[s], n):
+            failed[s] = _RECTANGLES
+            continue
+        mask = 0
+        if not _unused_is_empty(rectangles[s], color[s], rectangle_rank[s], above[s], n):
+            mask |= _UNUSED
+        for i in range(n):
+            for side in range(4):
+                work.sides[side, i] = rectangles[s, i, side]
+        if not _follows_rules(settings, work, n):
+            mask |= _RULES
+        compress(work.sides, n, settings.width, settings.height, work.grid)
+        find_cues(work.grid, n, work.cues)
+        find_ranks(work.cues.t_junction, work.cues.convexity, n, work.rank)
+        if not _same_cues(work, above[s], n):
+            mask |= _ABOVE
+        for i in range(n):
+            if rectangle_rank[s, i] != work.rank[i]:
+                mask |= _RECTANGLE_RANK
+        colors_fit = _colors_fit(color[s], n, len(palette))
+        if not colors_fit:
+            mask |= _COLOR
+        for i in range(n):
+            work.rank_of_label[i + 1] = work.rank[i]
+            for channel in range(3):
+                value = palette[color[s, i], channel] if colors_fit else 0
+                work.color_of_label[i + 1, channel] = value
+        render(
+            work.grid,
+            work.color_of_label,
+            work.rank_of_label,
+            weights,
+            work.canvas,
+            0,
+            drawn_image,
+            drawn_rank,
+            drawn_label,
+        )
+        if _differ(label[s], drawn_label[0]):
+            mask |= _LABEL
+        if _differ(rank[s], drawn_rank[0]):
+            mask |= _RANK
+        if colors_fit and _differ(image[s], drawn_image[0]):
+            mask |= _IMAGE
+        if settings.certify:
+            verdict = certify(settings, work.sides, n, work.grid, work.cues, work.rank, work.room)
+            if verdict != 0:
+                mask |= _CERTIFICATE
+        failed[s] = mask
+
+
+@kernel
+def _rectangles_fit(settings: Settings, rectangles: NDArray[np.int16], n: int) -> bool:
+    """Whether there are 1 to n_rectangles of them, inside the picture, none empty.
+
+    The other kernels may rely on it: outside the picture they would run past their arrays.
+    """
+    if n < 1 or n > len(rectangles):
+        return False
+    for i in range(n):
+        x0, y0, x1, y1 = rectangles[i, 0], rectangles[i, 1], rectangles[i, 2], rectangles[i, 3]
+        if not (0 <= x0 < x1 <= settings.width and 0 <= y0 < y1 <= settings.height):
+            return False
+    return True
+
+
+@kernel
+def _unused_is_empty(
+    rectangles: NDArray[np.int16],
+    color: NDArray[np.uint8],
+    rectangle_rank: NDArray[np.uint8],
+    above: NDArray[np.uint8],
+    n: int,
+) -> bool:
+    """Whether all places from n on are -1 in ``rectangles`` and 0 elsewhere."""
+    most = len(rectangles)
+    for i in range(most):
+        if i >= n:
+            if color[i] != 0 or rectangle_rank[i] != 0:
+                return False
+            for side in range(4):
+                if rectangles[i, side] != -1:
+                    return False
+        for j in range(most):
+            if (i >= n or j >= n) and above[i, j] != 0:
+                return False
+    return True
+
+
+@kernel
+def _follows_rules(settings: Settings, work: _Workspace, n: int) -> bool:
+    """Whether each rectangle is accepted on top of those before it (`scene.first_refused`)."""
+    grid, trial = work.grid, work.trial
+    compress(work.sides, 0, settings.width, settings.height, grid)
+    for k in range(n):
+        if not accepts(settings, work.sides, k, grid, trial):
+            return False
+        grid, trial = trial, grid
+    return True
+
+
+@kernel
+def _same_cues(work: _Workspace, above: NDArray[np.uint8], n: int) -> bool:
+    """Whether ``above`` has the cues that stand in the workspace."""
+    for i in range(n):
+        for j in range(n):
+            by_t_junction = work.cues.t_junction[i] >> np.uint64(j) & np.uint64(1)
+            by_convexity = work.cues.convexity[i] >> np.uint64(j) & np.uint64(1)
+            if above[i, j] != by_t_junction + np.uint64(2) * by_convexity:
+                return False
+    return True
+
+
+@kernel
+def _colors_fit(color: NDArray[np.uint8], n: int, n_colors: int) -> bool:
+    """Whether the first n colours are all different rows of the palette."""
+    seen = np.uint64(0)
+    for i in range(n):
+        if color[i] >= n_colors:
+            return False
+        bit = np.uint64(1) << np.uint64(color[i])
+        if seen & bit:
+            return False
+        seen |= bit
+    return True
+
+
+@kernel
+def _differ(a: NDArray[np.uint8], b: NDArray[np.uint8]) -> bool:
+    """Whether two pictures differ anywhere."""
+    for y in range(a.shape[0]):
+        first, second = a[y], b[y]
+        difference = np.uint8(0)
+        for x in range(len(first)):
+            difference |= first[x] ^ second[x]
+        if difference:
+            return True
+    return False

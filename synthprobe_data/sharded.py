@@ -1,0 +1,303 @@
+"""A run into a folder of shards: workers write their own shards, and a killed run can go on."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthprobe_data.dataset import Dataset
+from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.random import check_seed
+from synthprobe_data.run import (
+    RunSummary,
+    check_workers,
+    checked_splits,
+    cores,
+    packed_blocks,
+    plan,
+    progress_bar,
+)
+from synthprobe_data.settings import Config
+from synthprobe_data.shards.digest import ContentDigest
+from synthprobe_data.shards.kept import digests_if_complete
+from synthprobe_data.shards.layout import columns_of
+from synthprobe_data.shards.manifest import MANIFEST, Manifest, ShardEntry
+from synthprobe_data.shards.writer import ShardWriter, new_file, write_text
+
+MAX_SHARDS: Final = 99_999
+
+
+@dataclass(frozen=True)
+class ShardPlan:
+    """The samples that one shard is to have."""
+
+    file: str
+    split: str
+    index_start: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class MadeShard:
+    """A shard that is complete."""
+
+    entry: ShardEntry
+    digests: bytes
+    """The digests of its rows."""
+    tally: NDArray[np.int64] | None
+    """What was drawn for it; ``None`` if it was there already."""
+
+
+def plan_shards(splits: Mapping[str, int], shards: int) -> list[ShardPlan]:
+    """Share a number of shards out over the splits, in proportion to their sizes.
+
+    Each split has at least one; within a split, shards differ by at most one row.
+    """
+    if isinstance(shards, bool) or not isinstance(shards, int) or not 1 <= shards <= MAX_SHARDS:
+        raise SynthprobeError(
+            f"shards is {shards!r}: it must be a whole number from 1 to {MAX_SHARDS}."
+        )
+    if not len(splits) <= shards <= sum(splits.values()):
+        raise SynthprobeError(
+            f"shards is {shards}: each of the {len(splits)} splits needs one at least, and each "
+            "shard a sample."
+        )
+    counts = dict.fromkeys(splits, 1)
+    for _ in range(shards - len(splits)):
+        # To the split whose shards are the largest.
+        counts[max(splits, key=lambda name: splits[name] / counts[name])] += 1
+    plans = []
+    for split, size in splits.items():
+        count = counts[split]
+        for k in range(count):
+            start, stop = size * k // count, size * (k + 1) // count
+            plans.append(ShardPlan(f"{split}-{k:05}-of-{count:05}.h5", split, start, stop - start))
+    return plans
+
+
+def generate_folder(
+    folder: str | Path,
+    dataset: Dataset,
+    config: Config | None = None,
+    *,
+    shards: int,
+    seed: int = 0,
+    splits: Mapping[str, int] | None = None,
+    workers: int | None = None,
+    force: bool = False,
+    resume: bool = False,
+    progress: bool = False,
+    scheduler: str | None = None,
+) -> RunSummary:
+    """Generate a dataset into a folder of shards.
+
+    Parameters
+    ----------
+    folder
+        The folder to write. It appears under this name only when it is complete; until then it
+        stands beside it as ``NAME.part``.
+    dataset, config, seed, splits, workers, progress
+        As for `synthprobe_data.run.generate_file`.
+    shards
+        Number of files, shared out over the splits.
+    force
+        Replace the dataset in an existing folder.
+    resume
+        Go on with a run that was killed: keep the shards that are complete and right.
+    scheduler
+        Address of a Dask scheduler; its workers make the shards instead of processes of this
+        machine, and write them to the same folder.
+    """
+    started = time.perf_counter()
+    folder = Path(folder)
+    config = dataset.config() if config is None else config
+    splits = checked_splits(dataset.splits if splits is None else splits)
+    check_seed(seed)
+    if workers is not None:
+        check_workers(workers)
+    plans = plan_shards(splits, shards)
+    check_folder(folder, force=force, resume=resume)
+    part = _prepare_part(folder, plans, resume=resume)
+    rows = sum(splits.values())
+    workers = min(workers or cores(), len(plans))
+    if workers > 1 and scheduler is None:
+        # Compile the kernels once, before the workers do so side by side.
+        dataset.generate_block(config, seed, plans[0].split, 0, 1)
+    made: dict[str, MadeShard] = {}
+    with progress_bar(rows, progress) as bar:
+        jobs = ((part.absolute(), dataset, config, seed, shard, resume) for shard in plans)
+        for shard in _run(jobs, workers, scheduler):
+            made[shard.entry.file] = shard
+            bar.update(shard.entry.rows)
+    digest = ContentDigest()
+    for shard_plan in plans:
+        digest.update(made[shard_plan.file].digests)
+    manifest = Manifest(
+        dataset=dataset.name,
+        version=dataset.version,
+        config=config.to_dict(),
+        seed=seed,
+        splits=splits,
+        content_digest=digest.hexdigest(),
+        shards=[made[shard_plan.file].entry for shard_plan in plans],
+    )
+    write_text(part / MANIFEST, manifest.to_json())
+    _put_in_place(part, folder)
+    tallies = [shard.tally for shard in made.values() if shard.tally is not None]
+    return RunSummary(
+        path=folder,
+        rows=rows,
+        content_digest=manifest.content_digest,
+        tally=np.sum(tallies, axis=0) if tallies else np.zeros(0, np.int64),
+        workers=workers,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def make_shard(
+    folder: Path, dataset: Dataset, config: Config, seed: int, shard: ShardPlan, resume: bool
+) -> MadeShard:
+    """Make one shard, or keep it if a run before has made it."""
+    path = folder / shard.file
+    where: dict[str, Any] = {
+        "seed": seed,
+        "splits": {shard.split: (0, shard.rows)},
+        "index_start": {shard.split: shard.index_start},
+    }
+    if resume:
+        kept = digests_if_complete(path, dataset, config, **where)
+        if kept is not None:
+            return MadeShard(_entry(path, shard, kept), kept, None)
+    columns = columns_of(dataset, config)
+    tasks = list(plan(columns, {shard.split: shard.rows}, index_start=shard.index_start))
+    parts, tally = [], np.zeros(0, np.int64)
+    with new_file(path, force=True) as file:
+        writer = ShardWriter(file, columns, shard.rows)
+        for block in packed_blocks(dataset, config, columns, seed, tasks, workers=1):
+            writer.write(block)
+            parts.append(block.digests)
+            tally = block.tally + (tally if len(tally) else 0)
+        writer.finish(dataset, config, **where)
+    digests = b"".join(parts)
+    return MadeShard(_entry(path, shard, digests), digests, tally)
+
+
+def _entry(path: Path, shard: ShardPlan, digests: bytes) -> ShardEntry:
+    content = ContentDigest()
+    content.update(digests)
+    with path.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    return ShardEntry(
+        file=shard.file,
+        split=shard.split,
+        index_start=shard.index_start,
+        rows=shard.rows,
+        bytes=path.stat().st_size,
+        sha256=sha256,
+        content_digest=content.hexdigest(),
+    )
+
+
+def check_folder(folder: Path, *, force: bool, resume: bool) -> None:
+    """Raise `SynthprobeError` if no folder of shards can be put at this path."""
+    part = _part(folder)
+    if folder.exists() and not folder.is_dir():
+        raise SynthprobeError(f"{folder} is a file: name a folder for the shards.")
+    if not folder.parent.is_dir():
+        raise SynthprobeError(f"the folder {folder.parent} does not exist: make it first.")
+    if not os.access(folder.parent, os.W_OK | os.X_OK):
+        raise SynthprobeError(f"the folder {folder.parent} cannot be written to.")
+    if folder.is_dir() and any(folder.iterdir()):
+        if not force:
+            raise SynthprobeError(f"{folder} exists and is left as it is: --force replaces it.")
+        if not (folder / MANIFEST).is_file():
+            raise SynthprobeError(f"{folder} is not a dataset, so even --force leaves it as it is.")
+    if part.exists() and not (force or resume):
+        raise SynthprobeError(
+            f"{part} is left from a run that was killed: --resume goes on, --force starts anew."
+        )
+
+
+def _part(folder: Path) -> Path:
+    """Where a folder stands until it is complete."""
+    return folder.with_name(folder.name + ".part")
+
+
+def _prepare_part(folder: Path, plans: list[ShardPlan], *, resume: bool) -> Path:
+    """Make the folder for the shards; of what a killed run left, keep what can be of use."""
+    part = _part(folder)
+    kept = {shard.file for shard in plans} if resume else set()
+    try:
+        part.mkdir(exist_ok=True)
+        for path in part.iterdir():
+            if path.name not in kept:
+                path.unlink()
+    except OSError as error:
+        raise SynthprobeError(f"{part} cannot be written to: {error.strerror}.") from error
+    return part
+
+
+def _put_in_place(part: Path, folder: Path) -> None:
+    """Give a complete folder its name; what had that name before goes only then."""
+    old = folder.with_name(folder.name + ".old")
+    try:
+        if folder.is_dir():
+            os.replace(folder, old)
+        os.replace(part, folder)
+        shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        raise SynthprobeError(f"{part} could not be renamed: {error.strerror}.") from error
+
+
+def _run(
+    jobs: Iterator[tuple[Any, ...]], workers: int, scheduler: str | None
+) -> Iterator[MadeShard]:
+    """The shards, in any order, from this process, from worker processes or from a Dask cluster."""
+    if workers == 1 and scheduler is None:
+        for job in jobs:
+            yield make_shard(*job)
+        return
+    from joblib import Parallel, delayed
+
+    try:
+        with _backend(scheduler):
+            pool = Parallel(
+                n_jobs=-1 if scheduler else workers, return_as="generator_unordered", batch_size=1
+            )
+            yield from pool(delayed(make_shard)(*job) for job in jobs)
+    except BrokenProcessPool as error:
+        raise SynthprobeError(
+            "a worker process died (killed, or out of memory): --resume goes on from here."
+        ) from error
+
+
+@contextlib.contextmanager
+def _backend(scheduler: str | None) -> Iterator[None]:
+    """Joblib's own processes, or the workers of a Dask cluster."""
+    if scheduler is None:
+        yield
+        return
+    try:
+        from distributed import Client
+        from joblib import parallel_config
+    except ImportError:
+        raise SynthprobeError(
+            "--backend dask needs the extra dask: pip install 'synthprobe[dask]'."
+        ) from None
+    try:
+        client = Client(scheduler, timeout=10)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise SynthprobeError(f"no Dask scheduler answers at {scheduler}: {error}.") from error
+    with client, parallel_config(backend="dask"):
+        yield

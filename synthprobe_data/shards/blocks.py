@@ -1,0 +1,138 @@
+"""Reading many rows of a file at once, decoded or as they are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from synthprobe_data.dataset import Block
+from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.shards.digest import row_digests
+from synthprobe_data.shards.header import MAX_TEXT_BYTES
+from synthprobe_data.shards.layout import DEFLATE_LEVEL, Column
+from synthprobe_data.shards.opened import open_dataset
+from synthprobe_data.shards.pack import PackedBlock, Task, _deflate
+from synthprobe_data.shards.reader import ShardReader, _inflate
+
+BLOCK_BYTES: Final = 8 * 2**20
+"""Decoded size of a block that stays in the cache while it is worked on."""
+
+
+class BlockReader(ShardReader):
+    """One file, looked over before it is read, for those who read all of it."""
+
+    @property
+    def rows_at_once(self) -> int:
+        """How many rows make a block."""
+        return max(1, BLOCK_BYTES // sum(column.row_bytes for column in self.header.columns))
+
+    def locate(self, row: int) -> tuple[str, int]:
+        """The split that a row belongs to, and its index there."""
+        for split, (start, stop) in self.header.splits.items():
+            if start <= row < stop:
+                return split, self.header.index_start[split] + row - start
+        raise SynthprobeError(f"{self.path} has no row {row}: it has {self.header.rows}.")
+
+    def has_attribute(self, name: str, value: Any) -> bool:
+        """Whether an attribute of the file has just this value."""
+        with self._explained(f"attribute {name}"):
+            file = self._opened()
+            if name not in file.attrs:
+                return False
+            stored = h5py.h5a.open(file.id, name.encode())
+            expected = np.asarray(value)
+            text = isinstance(value, str)
+            if stored.get_storage_size() > max(MAX_TEXT_BYTES, expected.nbytes):
+                return False
+            if stored.shape != expected.shape or not (text or stored.dtype == expected.dtype):
+                return False
+            return bool(np.array_equal(file.attrs[name], value))
+
+    def read_block(self, rows: Sequence[int], names: Sequence[str] | None = None) -> Block:
+        """These rows, in ascending order, of all datasets or of those that are named."""
+        block: Block = {}
+        for column in self.header.columns:
+            if names is None or column.name in names:
+                block[column.name] = self._read_column(column, rows)
+        return block
+
+    def pack(self, rows: range, task: Task) -> PackedBlock:
+        """These rows as they are stored, ready to be written to where the task says."""
+        block: Block = {}
+        chunks = {}
+        for column in self.header.columns:
+            if column.chunked_by_row:
+                packed: list[bytes] = []
+                block[column.name] = self._read_column(column, rows, packed)
+                chunks[column.name] = b"".join(packed), [len(chunk) for chunk in packed]
+            else:
+                block[column.name] = self._read_column(column, rows)
+        return PackedBlock(
+            task=task,
+            chunks=chunks,
+            small={c.name: block[c.name] for c in self.header.columns if not c.chunked_by_row},
+            digests=row_digests(block),
+            tally=np.zeros(0, np.int64),
+        )
+
+    def _read_column(
+        self, column: Column, rows: Sequence[int], packed: list[bytes] | None = None
+    ) -> NDArray[Any]:
+        """These rows of one dataset, decoded; the stored ones are added to ``packed``."""
+        values = np.empty((len(rows), *column.shape), column.dtype)
+        if not len(rows):
+            return values
+        if not column.chunked_by_row:
+            first, last = rows[0], rows[-1]
+            with self._explained(f"rows {first} to {last} of {column.name}"):
+                stored = self._opened()[column.name][first : last + 1]
+                values[:] = stored[np.asarray(rows) - first]
+            return values
+        with self._explained(column.name):
+            stored = self._opened()[column.name]
+            direct = stored.chunks == (1, *column.shape) and stored.compression == "gzip"
+        for i, row in enumerate(rows):
+            with self._explained(f"row {row} of {column.name}"):
+                chunk = None
+                if direct:
+                    chunk = _read_stored(stored, column, row, values[i])
+                else:
+                    values[i] = stored[row]
+                if packed is not None:
+                    packed.append(_deflate(values[i], DEFLATE_LEVEL) if chunk is None else chunk)
+        return values
+
+
+def _read_stored(
+    stored: h5py.Dataset, column: Column, row: int, goal: NDArray[Any]
+) -> bytes | None:
+    """Decode a row that is a chunk; return the chunk, or ``None`` if it is not compressed."""
+    mask, chunk = stored.id.read_direct_chunk((row, *(0,) * len(column.shape)))
+    decoded = chunk
+    if mask == 0:
+        inflate = _inflate.decompressobj()
+        # One byte more than there may be, so that a chunk that holds more is found out.
+        decoded = inflate.decompress(chunk, column.row_bytes + 1)
+        if len(decoded) == column.row_bytes and not inflate.eof:
+            raise SynthprobeError("its end is missing.")
+    if len(decoded) != column.row_bytes:
+        raise SynthprobeError("it does not have the size of a row.")
+    goal[...] = np.frombuffer(decoded, column.dtype.newbyteorder("<")).reshape(column.shape)
+    return bytes(chunk) if mask == 0 else None
+
+
+def open_readers(path: str | Path) -> list[BlockReader]:
+    """Readers for all files of a dataset: of a file, or of a folder of shards in their order."""
+    with open_dataset(path) as data:
+        return [BlockReader(reader.path) for reader in data.readers]
+
+
+def spans(start: int, stop: int, length: int) -> Iterator[range]:
+    """The numbers from ``start`` up to ``stop`` in pieces of at most this length."""
+    for first in range(start, stop, length):
+        yield range(first, min(first + length, stop))

@@ -1,0 +1,48 @@
+"""Whether a file that is there already is the one that a run would make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from synthprobe_data.dataset import Dataset
+from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.settings import Config
+from synthprobe_data.shards.digest import ContentDigest, row_digests
+from synthprobe_data.shards.reader import ShardReader
+
+_ROWS_AT_ONCE: Final = 64
+
+
+def digests_if_complete(
+    path: Path,
+    dataset: Dataset,
+    config: Config,
+    *,
+    seed: int,
+    splits: Mapping[str, tuple[int, int]],
+    index_start: Mapping[str, int],
+) -> bytes | None:
+    """The digests of all rows of a file, if it is readable, whole, and has just these samples."""
+    try:
+        with ShardReader(path) as reader:
+            header = reader.header
+            if (
+                header.dataset is not dataset
+                or header.version != dataset.version
+                or header.config != config
+                or header.seed != seed
+                or header.splits != splits
+                or header.index_start != index_start
+            ):
+                return None
+            digests = b"".join(
+                row_digests(reader.read_rows(start, min(start + _ROWS_AT_ONCE, header.rows)))
+                for start in range(0, header.rows, _ROWS_AT_ONCE)
+            )
+    except SynthprobeError:
+        return None
+    found = ContentDigest()
+    found.update(digests)
+    return digests if found.hexdigest() == header.content_digest else None

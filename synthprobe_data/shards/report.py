@@ -1,0 +1,67 @@
+"""What a check of a dataset found."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+MAX_LISTED: Final = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """One check that failed; a sample stands beside it when it is about one."""
+
+    file: str
+    check: str
+    sentence: str
+    split: str | None = None
+    index: int | None = None
+    """Index within the split."""
+    row: int | None = None
+    """Row of the file."""
+
+    def __str__(self) -> str:
+        where = self.file
+        if self.row is not None:
+            where += f", row {self.row} ({self.split} {self.index})"
+        return f"{where}: {self.check}: {self.sentence}"
+
+
+@dataclass(kw_only=True)
+class Report:
+    """All checks that were done, and those that failed."""
+
+    path: str
+    dataset: str | None = None
+    rows: int = 0
+    """Rows that the dataset has."""
+    rows_checked: int = 0
+    """Rows that were read; fewer than there are when a sample was asked for."""
+    done: dict[str, int] = field(default_factory=dict)
+    """How often each check was done: on a file, or on a row."""
+    failed: dict[str, int] = field(default_factory=dict)
+    """How often each check failed."""
+    failures: list[Failure] = field(default_factory=list)
+    """The first `MAX_LISTED` of them."""
+    workers: int = 1
+    seconds: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        """Whether every check passed."""
+        return not self.failed
+
+    def check(self, name: str, times: int = 1) -> None:
+        """Note that a check is done."""
+        self.done[name] = self.done.get(name, 0) + times
+
+    def fail(self, failure: Failure) -> None:
+        """Note that a check failed."""
+        self.failed[failure.check] = self.failed.get(failure.check, 0) + 1
+        if len(self.failures) < MAX_LISTED:
+            self.failures.append(failure)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain JSON values."""
+        return {"ok": self.ok, **asdict(self)}

@@ -1,0 +1,232 @@
+"""Runs into a folder of shards: the same samples as in one file, and nothing lost when killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synthprobe_data import RdeConfig, SynthprobeError, open_dataset
+from synthprobe_data.cli import main
+from synthprobe_data.rde import RDE
+from synthprobe_data.run import generate_file
+from synthprobe_data.sharded import generate_folder, plan_shards
+
+SMALL = RdeConfig(height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3)
+SMALL_OPTIONS = [
+    *("--height", "40", "--width", "32", "--n-rectangles", "4"),
+    *("--n-vis", "3", "--n-gap", "2", "--n-par", "3"),
+]
+SPLITS = {"train": 31, "test": 9}
+
+
+@given(
+    sizes=st.lists(st.integers(1, 5000), min_size=1, max_size=3),
+    extra=st.integers(0, 60),
+)
+def test_shards_share_out_every_sample_once(sizes: list[int], extra: int) -> None:
+    splits = {f"s{i}": size for i, size in enumerate(sizes)}
+    shards = min(len(splits) + extra, sum(sizes))
+    plans = plan_shards(splits, shards)
+    assert len(plans) == shards
+    assert len({plan.file for plan in plans}) == shards
+    for name, size in splits.items():
+        own = [plan for plan in plans if plan.split == name]
+        covered = [i for plan in own for i in range(plan.index_start, plan.index_start + plan.rows)]
+        assert covered == list(range(size))
+        assert max(plan.rows for plan in own) - min(plan.rows for plan in own) <= 1
+
+
+def test_the_papers_sizes_in_eight_shards_are_six_and_two() -> None:
+    files = [plan.file for plan in plan_shards({"train": 50_000, "test": 12_500}, 8)]
+    assert files[0] == "train-00000-of-00006.h5"
+    assert files[-1] == "test-00001-of-00002.h5"
+
+
+@pytest.mark.parametrize("shards", [0, -1, 1, 41, True, 2.0])
+def test_a_number_of_shards_that_does_not_fit_is_refused(shards: int) -> None:
+    with pytest.raises(SynthprobeError, match="shards is"):
+        plan_shards(SPLITS, shards)
+
+
+@pytest.mark.parametrize(("shards", "workers"), [(2, 1), (5, 1), (5, 2), (40, 2)])
+def test_a_folder_has_the_samples_of_the_file(tmp_path: Path, shards: int, workers: int) -> None:
+    file = generate_file(tmp_path / "one.h5", RDE, SMALL, splits=SPLITS)
+    folder = generate_folder(
+        tmp_path / "many", RDE, SMALL, splits=SPLITS, shards=shards, workers=workers
+    )
+    assert folder.content_digest == file.content_digest
+    one, many = open_dataset(tmp_path / "one.h5"), open_dataset(tmp_path / "many")
+    assert one.splits == many.splits == SPLITS
+    for split, size in SPLITS.items():
+        for i in (0, size // 2, size - 1):
+            a, b = one[split][i], many[split][i]
+            assert all((a[name] == b[name]).all() for name in a)
+    assert sorted(os.listdir(tmp_path)) == ["many", "one.h5"]
+
+
+def folder_of(tmp_path: Path, **options: object) -> Path:
+    given_options: dict = {"splits": SPLITS, "shards": 5, "workers": 1, **options}
+    return generate_folder(tmp_path / "d", RDE, SMALL, **given_options).path
+
+
+def test_an_existing_folder_is_refused_and_untouched(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(SynthprobeError, match="exists and is left as it is"):
+        folder_of(tmp_path, seed=1)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_force_replaces_a_dataset_but_nothing_else(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path)
+    folder_of(tmp_path, seed=1, shards=2, force=True)
+    assert open_dataset(folder).seed == 1
+    assert len(list(folder.glob("*.h5"))) == 2
+    assert os.listdir(tmp_path) == ["d"]
+    other = tmp_path / "thesis"
+    other.mkdir()
+    (other / "chapter.txt").write_text("years of work")
+    with pytest.raises(SynthprobeError, match="is not a dataset"):
+        generate_folder(other, RDE, SMALL, splits=SPLITS, shards=2, force=True)
+    assert (other / "chapter.txt").read_text() == "years of work"
+
+
+def test_a_forced_run_that_fails_leaves_the_old_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = folder_of(tmp_path)
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("synthprobe_data.shards.writer.ShardWriter.write", fail)
+    with pytest.raises(SynthprobeError, match="the disk is full"):
+        folder_of(tmp_path, seed=1, force=True)
+    assert open_dataset(folder).seed == 0
+
+
+def test_resume_keeps_what_is_right_and_makes_the_rest_again(tmp_path: Path) -> None:
+    whole = folder_of(tmp_path)
+    digest = open_dataset(whole).content_digest
+    part = tmp_path / "d.part"
+    whole.rename(part)
+    (part / "manifest.json").unlink()
+    files = sorted(part.glob("*.h5"))
+    kept, damaged, cut, missing = files[:4]
+    damaged_bytes = bytearray(damaged.read_bytes())
+    damaged_bytes[len(damaged_bytes) // 2] ^= 0xFF
+    damaged.write_bytes(damaged_bytes)
+    cut.write_bytes(cut.read_bytes()[:-1000])
+    missing.unlink()
+    (part / "train-00000-of-00099.h5").write_bytes(b"of another run")
+    inode = kept.stat().st_ino
+    with pytest.raises(SynthprobeError, match="--resume goes on"):
+        folder_of(tmp_path)
+    folder = folder_of(tmp_path, resume=True)
+    assert open_dataset(folder).content_digest == digest
+    assert (folder / kept.name).stat().st_ino == inode
+    assert len(list(folder.glob("*.h5"))) == 5
+    assert os.listdir(tmp_path) == ["d"]
+
+
+def test_resume_does_not_keep_shards_of_another_seed(tmp_path: Path) -> None:
+    folder_of(tmp_path).rename(tmp_path / "d.part")
+    assert open_dataset(folder_of(tmp_path, seed=1, resume=True)).seed == 1
+    fresh = generate_file(tmp_path / "one.h5", RDE, SMALL, splits=SPLITS, seed=1)
+    assert open_dataset(tmp_path / "d").content_digest == fresh.content_digest
+
+
+def test_resume_keeps_a_complete_file(tmp_path: Path) -> None:
+    path = tmp_path / "one.h5"
+    digest = generate_file(path, RDE, SMALL, splits=SPLITS).content_digest
+    inode = path.stat().st_ino
+    again = generate_file(path, RDE, SMALL, splits=SPLITS, resume=True)
+    assert (again.content_digest, path.stat().st_ino) == (digest, inode)
+    with pytest.raises(SynthprobeError, match="exists"):
+        generate_file(path, RDE, SMALL, splits=SPLITS, seed=1, resume=True)
+
+
+def family(pid: int) -> list[int]:
+    """A process and all that it has started."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+    return [pid, *(process for child in children for process in family(int(child)))]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the workers of a run in /proc")
+def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(tmp_path: Path) -> None:
+    chance = random.Random(0)
+    splits = {"train": 6000, "test": 1500}
+    sizes = ["--train", "6000", "--test", "1500", "--shards", "30", "--workers", "2"]
+    command = ["rde", "--out", str(tmp_path / "d"), *SMALL_OPTIONS, *sizes, "--resume"]
+    killed = 0
+    for _ in range(40):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "synthprobe_data.cli", *command],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        while process.poll() is None and not (tmp_path / "d.part").exists():
+            time.sleep(0.01)
+        time.sleep(chance.uniform(0.1, 1.5))
+        how = chance.choice(["parent", "worker", "all", "interrupt"])
+        if killed < 8 and process.poll() is None:
+            processes = family(process.pid)
+            if how == "interrupt":
+                os.killpg(process.pid, signal.SIGINT)
+            else:
+                chosen = {"parent": processes[:1], "worker": processes[-1:], "all": processes}[how]
+                for pid in chosen:
+                    os.kill(pid, signal.SIGKILL)
+            killed += 1
+        process.wait(60)  # its workers may live on for a while, beside the next run
+        if process.returncode == 0:
+            break
+    assert killed >= 3
+    assert process.returncode == 0
+    fresh = generate_file(tmp_path / "one.h5", RDE, SMALL, splits=splits, workers=1)
+    assert open_dataset(tmp_path / "d").content_digest == fresh.content_digest
+    assert sorted(os.listdir(tmp_path)) == ["d", "one.h5"]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--shards", "0"], "shards is 0"),
+        (["--backend", "dask", "--shards", "3"], "go together"),
+        (["--scheduler", "tcp://127.0.0.1:1", "--shards", "3"], "go together"),
+        (["--backend", "dask", "--scheduler", "tcp://127.0.0.1:1"], "needs --shards"),
+    ],
+)
+def test_options_that_do_not_fit_get_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], sentence: str
+) -> None:
+    sizes = ["--train", "4", "--test", "2"]
+    assert main(["rde", "--out", str(tmp_path / "d"), *SMALL_OPTIONS, *sizes, *options]) == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert len(said.splitlines()) == 1
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_manifest_describes_every_shard(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["synthprobe_format"] == 1
+    assert manifest["splits"] == SPLITS
+    assert sum(entry["rows"] for entry in manifest["shards"]) == 40
+    for entry in manifest["shards"]:
+        assert (folder / entry["file"]).stat().st_size == entry["bytes"]
