@@ -89,8 +89,9 @@ def make_file(
     workers: int | None = None,
     force: bool = False,
     progress: bool = False,
+    cards: bool = True,
 ) -> RunSummary:
-    """Generate a dataset into one HDF5 file.
+    """Generate a dataset into one HDF5 file, with its cards beside it.
 
     Parameters
     ----------
@@ -110,6 +111,8 @@ def make_file(
         Replace an existing file.
     progress
         Show a progress bar, if on a terminal.
+    cards
+        Write the cards: ``NAME.md``, ``NAME.croissant.json`` and ``NAME.png``.
     """
     source = find_dataset(dataset)
     if config is not None:
@@ -124,6 +127,7 @@ def make_file(
         workers=workers,
         force=force,
         progress=progress,
+        cards=cards,
     )
 
 

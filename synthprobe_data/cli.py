@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import signal
 import sys
 from collections.abc import Sequence
@@ -132,7 +133,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        return _generate(build_parser().parse_args(arguments))
+        words = sys.argv[1:] if arguments is None else list(arguments)
+        given = build_parser().parse_args(words)
+        given.words = words
+        return _generate(given)
     except SynthprobeError as error:
         print(f"synthprobe-gen: {error}", file=sys.stderr)
         return EXIT_BAD_INPUT
@@ -154,6 +158,7 @@ def _generate(given: argparse.Namespace) -> int:
         "force": given.force,
         "resume": given.resume,
         "progress": True,
+        "command": shlex.join(["synthprobe-gen", *given.words]),
     }
     if given.shards is None:
         summary = generate_file(given.out, dataset, config, **common)

@@ -13,6 +13,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from synthprobe_data.cards.paths import card_paths
+from synthprobe_data.cards.write import write_cards
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.random import check_seed
@@ -55,8 +57,10 @@ def generate_file(
     resume: bool = False,
     progress: bool = False,
     block_rows: int | None = None,
+    command: str | None = None,
+    cards: bool = True,
 ) -> RunSummary:
-    """Generate a dataset into one HDF5 file.
+    """Generate a dataset into one HDF5 file, with its cards beside it.
 
     Parameters
     ----------
@@ -80,6 +84,10 @@ def generate_file(
         Show a progress bar, if on a terminal.
     block_rows
         Samples that a worker makes in one go; the file has the same rows for any number.
+    command
+        The command of the run, for the card.
+    cards
+        Write the cards.
     """
     started = time.perf_counter()
     path = Path(path)
@@ -100,6 +108,8 @@ def generate_file(
         if kept is not None:
             content = ContentDigest()
             content.update(kept)
+            if cards and not all(p.exists() for p in card_paths(path, folder=False).all()):
+                write_cards(path, command=command, force=force)
             return RunSummary(
                 path=path,
                 rows=rows,
@@ -108,7 +118,8 @@ def generate_file(
                 workers=1,
                 seconds=time.perf_counter() - started,
             )
-    check_target(path, force=force)
+    for target in (path, *(card_paths(path, folder=False).all() if cards else ())):
+        check_target(target, force=force)
     columns = columns_of(dataset, config)
     tasks = list(plan(columns, splits, block_rows))
     # Short runs do without worker processes, which take a second to start.
@@ -122,13 +133,16 @@ def generate_file(
                 tally = block.tally + (tally if len(tally) else 0)
                 bar.update(block.task.count)
         digest = writer.finish(dataset, config, **where)
+    seconds = time.perf_counter() - started
+    if cards:
+        write_cards(path, command=command, seconds=seconds, workers=workers, force=force)
     return RunSummary(
         path=path,
         rows=rows,
         content_digest=digest,
         tally=tally,
         workers=workers,
-        seconds=time.perf_counter() - started,
+        seconds=seconds,
     )
 
 

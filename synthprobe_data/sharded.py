@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from synthprobe_data.cards.write import write_cards
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.random import check_seed
@@ -99,15 +100,16 @@ def generate_folder(
     resume: bool = False,
     progress: bool = False,
     scheduler: str | None = None,
+    command: str | None = None,
 ) -> RunSummary:
-    """Generate a dataset into a folder of shards.
+    """Generate a dataset into a folder of shards, with its cards.
 
     Parameters
     ----------
     folder
         The folder to write. It appears under this name only when it is complete; until then it
         stands beside it as ``NAME.part``.
-    dataset, config, seed, splits, workers, progress
+    dataset, config, seed, splits, workers, progress, command
         As for `synthprobe_data.run.generate_file`.
     shards
         Number of files, shared out over the splits.
@@ -135,7 +137,7 @@ def generate_folder(
         # Compile the kernels once, before the workers do so side by side.
         dataset.generate_block(config, seed, plans[0].split, 0, 1)
     made: dict[str, MadeShard] = {}
-    with progress_bar(rows, progress) as bar:
+    with _removed_if_empty(part), progress_bar(rows, progress) as bar:
         jobs = ((part.absolute(), dataset, config, seed, shard, resume) for shard in plans)
         for shard in _run(jobs, workers, scheduler):
             made[shard.entry.file] = shard
@@ -153,15 +155,24 @@ def generate_folder(
         shards=[made[shard_plan.file].entry for shard_plan in plans],
     )
     write_text(part / MANIFEST, manifest.to_json())
-    _put_in_place(part, folder)
     tallies = [shard.tally for shard in made.values() if shard.tally is not None]
+    seconds = time.perf_counter() - started
+    here = scheduler is None and len(tallies) == len(plans)  # all of it, and on this machine
+    write_cards(
+        part,
+        command=command,
+        seconds=seconds if here else None,
+        workers=workers if here else None,
+        force=True,
+    )
+    _put_in_place(part, folder)
     return RunSummary(
         path=folder,
         rows=rows,
         content_digest=manifest.content_digest,
         tally=np.sum(tallies, axis=0) if tallies else np.zeros(0, np.int64),
         workers=workers,
-        seconds=time.perf_counter() - started,
+        seconds=seconds,
     )
 
 
@@ -246,6 +257,17 @@ def _prepare_part(folder: Path, plans: list[ShardPlan], *, resume: bool) -> Path
     except OSError as error:
         raise SynthprobeError(f"{part} cannot be written to: {error.strerror}.") from error
     return part
+
+
+@contextlib.contextmanager
+def _removed_if_empty(part: Path) -> Iterator[None]:
+    """Leave no empty folder behind when a run fails before its first shard."""
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.rmdir()
+        raise
 
 
 def _put_in_place(part: Path, folder: Path) -> None:

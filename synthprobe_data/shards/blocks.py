@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from synthprobe_data.dataset import Block
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.digest import row_digests
-from synthprobe_data.shards.header import MAX_TEXT_BYTES
 from synthprobe_data.shards.layout import DEFLATE_LEVEL, Column
 from synthprobe_data.shards.opened import open_dataset
 from synthprobe_data.shards.pack import PackedBlock, Task, _deflate
@@ -45,13 +44,11 @@ class BlockReader(ShardReader):
             if name not in file.attrs:
                 return False
             stored = h5py.h5a.open(file.id, name.encode())
-            expected = np.asarray(value)
-            text = isinstance(value, str)
-            if stored.get_storage_size() > max(MAX_TEXT_BYTES, expected.nbytes):
+            # Texts are of fixed length, as in `layout.write_attributes`.
+            expected = np.asarray(value.encode() if isinstance(value, str) else value)
+            if (stored.shape, stored.dtype) != (expected.shape, expected.dtype):
                 return False
-            if stored.shape != expected.shape or not (text or stored.dtype == expected.dtype):
-                return False
-            return bool(np.array_equal(file.attrs[name], value))
+            return bool(np.array_equal(file.attrs[name], expected))
 
     def read_block(self, rows: Sequence[int], names: Sequence[str] | None = None) -> Block:
         """These rows, in ascending order, of all datasets or of those that are named."""
@@ -100,7 +97,7 @@ class BlockReader(ShardReader):
             with self._explained(f"row {row} of {column.name}"):
                 chunk = None
                 if direct:
-                    chunk = _read_stored(stored, column, row, values[i])
+                    chunk = _read_stored(stored, row, values[i])
                 else:
                     values[i] = stored[row]
                 if packed is not None:
@@ -108,21 +105,19 @@ class BlockReader(ShardReader):
         return values
 
 
-def _read_stored(
-    stored: h5py.Dataset, column: Column, row: int, goal: NDArray[Any]
-) -> bytes | None:
+def _read_stored(stored: h5py.Dataset, row: int, goal: NDArray[Any]) -> bytes | None:
     """Decode a row that is a chunk; return the chunk, or ``None`` if it is not compressed."""
-    mask, chunk = stored.id.read_direct_chunk((row, *(0,) * len(column.shape)))
+    mask, chunk = stored.id.read_direct_chunk((row, *(0,) * goal.ndim))
     decoded = chunk
     if mask == 0:
         inflate = _inflate.decompressobj()
         # One byte more than there may be, so that a chunk that holds more is found out.
-        decoded = inflate.decompress(chunk, column.row_bytes + 1)
-        if len(decoded) == column.row_bytes and not inflate.eof:
+        decoded = inflate.decompress(chunk, goal.nbytes + 1)
+        if len(decoded) == goal.nbytes and not inflate.eof:
             raise SynthprobeError("its end is missing.")
-    if len(decoded) != column.row_bytes:
+    if len(decoded) != goal.nbytes:
         raise SynthprobeError("it does not have the size of a row.")
-    goal[...] = np.frombuffer(decoded, column.dtype.newbyteorder("<")).reshape(column.shape)
+    goal[...] = np.frombuffer(decoded, goal.dtype.newbyteorder("<")).reshape(goal.shape)
     return bytes(chunk) if mask == 0 else None
 
 

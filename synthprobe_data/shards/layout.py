@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import h5py
 import numpy as np
+from numpy.typing import NDArray
 
 from synthprobe_data.dataset import Block, Dataset
 from synthprobe_data.random import FORMAT_VERSION
@@ -86,4 +87,13 @@ def write_attributes(
         **dataset.attributes(config),
     }
     for name, value in attributes.items():
-        file.attrs[name] = value
+        file.attrs[name] = _fixed_text(value) if isinstance(value, str) else value
+
+
+def _fixed_text(text: str) -> NDArray[Any]:
+    """A text of fixed length: it stands in the attribute itself.
+
+    HDF5 keeps texts of variable length on a heap, where a damaged file can hang the library.
+    """
+    encoded = text.encode("utf-8")
+    return np.array(encoded, h5py.string_dtype("utf-8", len(encoded)))

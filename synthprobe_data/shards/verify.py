@@ -9,25 +9,19 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterator
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.run import check_workers, cores, progress_bar
+from synthprobe_data.run import check_workers
 from synthprobe_data.shards.blocks import BlockReader
-from synthprobe_data.shards.digest import row_digests
+from synthprobe_data.shards.digest import ContentDigest
 from synthprobe_data.shards.manifest import MANIFEST, Manifest, ShardEntry, read_manifest
 from synthprobe_data.shards.report import Failure, Report
-from synthprobe_data.shards.row_checks import ROW_CHECKS
+from synthprobe_data.shards.verify_rows import FoundRows, check_rows, failure_of_row
 
-TASK_ROWS: Final = 512
-TASK_BYTES: Final = 256 * 2**20
-"""A worker opens the file once for so many rows; then it is heard of again."""
 _DIGEST_BYTES: Final = 32
 
 
@@ -73,18 +67,15 @@ def verify(
         report.rows = sum(len(reader) for reader in opened)
         for reader in opened:
             _check_attributes(reader, report)
-        found = _check_rows(opened, sample, workers, progress, report)
+        found = check_rows(opened, sample, workers, progress, report)
         if report.rows_checked == report.rows:
-            whole = found if len(opened) == len(readers) else []
-            _check_digests(opened, found, whole, manifest, report)
+            whole = manifest if len(opened) == len(readers) else None
+            _check_digests(opened, found, whole, report)
         _check_duplicates(opened, found, report)
         for reader in opened:
             reader.close()
     report.seconds = time.perf_counter() - started
     return report
-
-
-# ------------------------------------------------------------------------------------------- files
 
 
 def _open_file(path: Path, report: Report) -> BlockReader | None:
@@ -97,9 +88,7 @@ def _open_file(path: Path, report: Report) -> BlockReader | None:
         return None
 
 
-def _open_folder(
-    folder: Path, report: Report
-) -> tuple[Manifest | None, list[BlockReader | None]]:
+def _open_folder(folder: Path, report: Report) -> tuple[Manifest | None, list[BlockReader | None]]:
     """The manifest of a folder and a reader for each shard; compares one with the other."""
     report.check("manifest")
     try:
@@ -183,104 +172,50 @@ def _check_attributes(reader: BlockReader, report: Report) -> None:
             report.fail(Failure(file=reader.path.name, check=name, sentence=sentence))
 
 
-# -------------------------------------------------------------------------------------------- rows
+def _check_digests(
+    readers: list[BlockReader], found: list[FoundRows], manifest: Manifest | None, report: Report
+) -> None:
+    """Compare the content digests with those that the files and the manifest state.
 
-
-@dataclass
-class _Found:
-    """What a worker found in some rows of a file."""
-
-    file: int
-    rows: list[int] = field(default_factory=list)
-    """The rows that could be decoded."""
-    digests: bytes = b""
-    """Of these rows."""
-    failed: list[tuple[int, int]] = field(default_factory=list)
-    """Rows that fail checks, each with its mask."""
-    undecoded: list[tuple[int, str]] = field(default_factory=list)
-    """Rows that could not be decoded, each with a sentence."""
-    rows_given: int = 0
-
-
-def _check_rows(
-    readers: list[BlockReader],
-    sample: int | None,
-    workers: int | None,
-    progress: bool,
-    report: Report,
-) -> list[_Found]:
-    """Decode, hash and check the rows, in worker processes; return what they found, in order."""
-    tasks = list(_plan(readers, sample))
-    report.rows_checked = sum(len(rows) for _, rows in tasks)
-    # Short checks do without worker processes, which take a second to start.
-    report.workers = 1 if len(tasks) == 1 else min(workers or cores(), max(len(tasks), 1))
-    found = []
-    with progress_bar(report.rows_checked, progress) as bar:
-        for part in _run(readers, tasks, report.workers):
-            _note(readers[part.file], part, report)
-            found.append(part)
-            bar.update(part.rows_given)
-    return found
-
-
-def _plan(
-    readers: list[BlockReader], sample: int | None
-) -> Iterator[tuple[int, NDArray[np.int64] | range]]:
-    """The rows of each task: number of the file, rows in it."""
-    total = sum(len(reader) for reader in readers)
-    spread = None
-    if sample is not None and sample < total:
-        # The middles of as many equal parts.
-        spread = np.array([(2 * i + 1) * total // (2 * sample) for i in range(sample)], np.int64)
-    start = 0
+    Rows that cannot be decoded have no digest; they have failed already.
+    """
+    all_rows = ContentDigest()
     for number, reader in enumerate(readers):
-        rows: NDArray[np.int64] | range = range(len(reader))
-        if spread is not None:
-            rows = spread[(spread >= start) & (spread < start + len(reader))] - start
-        start += len(reader)
-        row_bytes = sum(column.row_bytes for column in reader.header.columns)
-        length = max(1, min(TASK_ROWS, TASK_BYTES // row_bytes))
-        for first in range(0, len(rows), length):
-            yield number, rows[first : first + length]
+        parts = [part for part in found if part.file == number]
+        if any(part.undecoded for part in parts):
+            manifest = None
+            continue
+        rows = ContentDigest()
+        for part in parts:
+            rows.update(part.digests)
+            all_rows.update(part.digests)
+        report.check("content_digest")
+        if rows.hexdigest() != reader.header.content_digest:
+            sentence = f"the digest of its rows is {rows.hexdigest()}, not what it states."
+            failure = Failure(file=reader.path.name, check="content_digest", sentence=sentence)
+            report.fail(failure)
+    if manifest is not None:
+        report.check("content_digest")
+        if all_rows.hexdigest() != manifest.content_digest:
+            sentence = f"the digest of all rows is {all_rows.hexdigest()}, not what it states."
+            report.fail(Failure(file=MANIFEST, check="content_digest", sentence=sentence))
 
 
-def _run(
-    readers: list[BlockReader],
-    tasks: list[tuple[int, NDArray[np.int64] | range]],
-    workers: int,
-) -> Iterator[_Found]:
-    if workers == 1:
-        for number, rows in tasks:
-            yield _check_task(readers[number].path, number, rows)
-        return
-    from joblib import Parallel, delayed  # here, because one worker does without it
-
-    # Compile the kernels once, before the workers do so side by side.
-    _check_task(readers[tasks[0][0]].path, tasks[0][0], tasks[0][1][:1])
-    jobs = (delayed(_check_task)(readers[number].path, number, rows) for number, rows in tasks)
-    try:
-        yield from Parallel(n_jobs=workers, return_as="generator", batch_size=1)(jobs)
-    except BrokenProcessPool as error:
-        raise SynthprobeError("a worker process died (killed, or out of memory).") from error
-
-
-def _check_task(path: Path, number: int, rows: NDArray[np.int64] | range) -> _Found:
-    """Decode, hash and check some rows of a file."""
-    found = _Found(number, rows_given=len(rows))
-    digests = []
-    with BlockReader(path) as reader:
-        header = reader.header
-        checks = ROW_CHECKS.get(header.dataset.name)
-        for first in range(0, len(rows), reader.rows_at_once):
-            wanted = [int(row) for row in rows[first : first + reader.rows_at_once]]
-            good = _decodable(reader, wanted, found.undecoded)
-            if not good:
-                continue
-            block = reader.read_block(good)
-            digests.append(row_digests(block))
-            found.rows += good
-            if checks is not None:
-                masks = checks.check_block(header.config, block)
-                found.failed += [(good[i], int(masks[i])) for i in np.flatnonzero(masks)]
-    found.digests = b"".join(digests)
-    return found
+def _check_duplicates(readers: list[BlockReader], found: list[FoundRows], report: Report) -> None:
+    """Whether no sample is there twice, in one split or in two."""
+    digests = b"".join(part.digests for part in found)
+    places = [(part.file, row) for part in found for row in part.rows]
+    report.check("duplicate", len(places))
+    keys = np.frombuffer(digests, "<u8").reshape(-1, _DIGEST_BYTES // 8)[:, 0]
+    order = np.argsort(keys, kind="stable")
+    alike = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
+    first_with: dict[bytes, tuple[int, int]] = {}
+    for i in sorted({int(order[k]) for j in alike for k in (j, j + 1)}):
+        digest = digests[_DIGEST_BYTES * i : _DIGEST_BYTES * (i + 1)]
+        number, row = first_with.setdefault(digest, places[i])
+        if (number, row) != places[i]:
+            split, index = readers[number].locate(row)
+            sentence = f"it is the same as row {row} of {readers[number].path.name}"
+            sentence += f" ({split} {index})."
+            reader, row = readers[places[i][0]], places[i][1]
+            report.fail(failure_of_row(reader, row, "duplicate", sentence))

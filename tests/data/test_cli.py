@@ -20,7 +20,7 @@ def test_the_command_writes_the_file_and_says_what_it_wrote(
     assert main(["rde", "--out", str(path), *QUICK]) == 0
     with h5py.File(path) as file:
         assert file["image"].shape == (6, 24, 24, 3)
-        digest = file.attrs["content_digest"]
+        digest = file.attrs["content_digest"].decode()
     said = capsys.readouterr().out
     assert said.startswith(f"{path}: 6 samples")
     assert digest in said
@@ -33,7 +33,7 @@ def test_the_command_writes_the_file_and_says_what_it_wrote(
 def test_the_flags_choose_the_mode(tmp_path: Path, options: tuple[str, ...], mode: str) -> None:
     assert main(["rde", "--out", str(tmp_path / "a.h5"), *QUICK, *options]) == 0
     with h5py.File(tmp_path / "a.h5") as file:
-        assert f'"mode": "{mode}"' in file.attrs["config"]
+        assert f'"mode": "{mode}"' in file.attrs["config"].decode()
 
 
 BAD = {

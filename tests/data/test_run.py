@@ -24,6 +24,9 @@ from synthprobe_data.shards.layout import columns_of
 SMALL = RdeConfig(height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3)
 
 
+CARDS = {"a.md", "a.croissant.json", "a.png"}
+
+
 def rows_of(path: Path) -> dict[str, np.ndarray]:
     with h5py.File(path) as file:
         return {name: file[name][()] for name in file}
@@ -88,15 +91,15 @@ def test_the_file_says_what_it_is(tmp_path: Path) -> None:
         assert all(file[name].shape[0] == 9 for name in file)
         assert file["image"].chunks == (1, 40, 32, 3)
     assert said["synthprobe_format"] == 1
-    assert said["dataset"] == "rde"
+    assert said["dataset"] == b"rde"
     assert said["seed"] == 2**64 - 1
     assert RdeConfig.from_dict(json.loads(said["config"])) == SMALL
     assert json.loads(said["splits"]) == {"train": [0, 6], "test": [6, 9]}
     assert json.loads(said["index_start"]) == {"train": 0, "test": 0}
     assert json.loads(said["normalisation"]) == {"rank": {"offset": 1, "divisor": 5}}
     assert said["palette"].tolist() == [[255, 0, 0], [128, 255, 0], [0, 255, 255], [128, 0, 255]]
-    assert "Courtois" in said["citation"]
-    assert said["content_digest"] == content_digest(rows) == run.content_digest
+    assert b"Courtois" in said["citation"]
+    assert said["content_digest"].decode() == content_digest(rows) == run.content_digest
 
 
 def test_the_stored_cues_and_ranks_are_those_of_the_stored_rectangles(tmp_path: Path) -> None:
@@ -135,7 +138,15 @@ def test_an_existing_file_is_replaced_when_forced(tmp_path: Path) -> None:
     path.write_bytes(b"old")
     make_file("rde", path, train=2, test=0, config=SMALL, force=True)
     assert len(rows_of(path)["image"]) == 2
-    assert os.listdir(tmp_path) == ["a.h5"]
+    assert set(os.listdir(tmp_path)) == {"a.h5", *CARDS}
+
+
+def test_a_text_that_has_the_name_of_the_card_is_refused_and_untouched(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("my notes")
+    with pytest.raises(SynthprobeError, match=r"a\.md exists"):
+        make_file("rde", tmp_path / "a.h5", train=1, test=0, config=SMALL)
+    assert os.listdir(tmp_path) == ["a.md"]
+    assert (tmp_path / "a.md").read_text() == "my notes"
 
 
 def test_a_forced_run_that_fails_leaves_the_old_file(
@@ -258,7 +269,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path) -> None:
     of_a_living_run = tmp_path / f"a.h5.{os.getpid()}-00000000.part"
     of_a_living_run.touch()
     make_file("rde", path, train=1, test=0, config=SMALL)
-    assert sorted(os.listdir(tmp_path)) == ["a.h5", of_a_living_run.name]
+    assert set(os.listdir(tmp_path)) == {"a.h5", *CARDS, of_a_living_run.name}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

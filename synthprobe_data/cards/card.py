@@ -1,0 +1,214 @@
+"""The card of a dataset: front matter for the Hugging Face Hub, then Markdown for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+from urllib.parse import quote
+
+from synthprobe_data.cards import snippets
+from synthprobe_data.cards.facts import CardFacts
+from synthprobe_data.cards.front_matter import arrow_bytes, hub_splits, render_front_matter
+from synthprobe_data.cards.licence import find_licence
+from synthprobe_data.cards.picture import SAMPLES, picture_split
+from synthprobe_data.cards.registry import find_about
+from synthprobe_data.cards.tally import Tally
+from synthprobe_data.settings import options
+
+_RIGHT: Final = "--:"
+_LEFT: Final = "---"
+
+
+def render_card(facts: CardFacts, figures: Sequence[Tally]) -> str:
+    """The whole card."""
+    about = find_about(facts.dataset.name)
+    parts = [
+        f"# {facts.dataset.title}",
+        about.summary,
+        _picture(facts),
+        _sizes(facts),
+        "## What it is for",
+        _bullets(about.good_for),
+        "## What it is not for",
+        _bullets(about.not_for),
+        "It is synthetic throughout: it holds no personal data and no material of others.",
+        "## What is in it",
+        _columns(facts),
+        "## How it was made",
+        *_making(facts),
+        "## Figures",
+        *(_tally(tally) for tally in figures),
+        "## Checks",
+        about.checks(facts.config),
+        "When this card was written, the names, types, shapes, chunks and filters of all datasets "
+        "in the file were those of the format."
+        if len(facts.files) == 1
+        else "When this card was written, the names, types, shapes, chunks and filters of all "
+        "datasets in the files were those of the format.",
+        "## Hashes",
+        *_hashes(facts),
+        "## Loading",
+        *_loading(facts),
+        "## Citation",
+        f"```bibtex\n{facts.dataset.citation.strip()}\n```",
+        f"To name the data itself: synthprobe, dataset `{facts.dataset.name}`, version "
+        f"{facts.version}, content digest `{facts.content_digest[:16]}`.",
+        "## Licence",
+        _licence(facts),
+        "## Maintenance",
+        "The data does not change: the version of the dataset is raised whenever a sample does, "
+        "and the content digest tells one set of samples from any other. A sample depends only on "
+        "dataset, version, config, seed, split and index, so any part can be made again, on any "
+        "machine. It is maintained by the synthprobe developers; if you find a sample that breaks "
+        "a rule, report its split and index with the content digest.",
+    ]
+    return render_front_matter(facts) + "\n" + "\n\n".join(parts) + "\n"
+
+
+def _picture(facts: CardFacts) -> str:
+    split = picture_split(facts.splits)
+    count = min(SAMPLES, facts.splits[split])
+    panels = find_about(facts.dataset.name).panel_names
+    samples = "The first sample" if count == 1 else f"The first {count} samples"
+    return f"![{samples} of the split {split}: {panels}]({quote(facts.picture)})"
+
+
+def _sizes(facts: CardFacts) -> str:
+    splits = " and ".join(f"{size:,} in `{name}`" for name, size in facts.splits.items())
+    files = "one HDF5 file" if len(facts.files) == 1 else f"{len(facts.files)} HDF5 files"
+    size = _size(sum(file.bytes for file in facts.files))
+    return (
+        f"{sum(facts.splits.values()):,} samples, {splits}; {files}, {size}; version "
+        f"{facts.version}, seed {facts.seed}."
+    )
+
+
+def _columns(facts: CardFacts) -> str:
+    meanings = find_about(facts.dataset.name).columns
+    table = _table(
+        ("dataset", "type", "shape of a row", "what it is"),
+        [
+            (f"`{c.name}`", c.dtype.name, " × ".join(map(str, c.shape)) or "-", meanings[c.name])
+            for c in facts.columns
+        ],
+    )
+    attributes = find_about(facts.dataset.name).attributes
+    return (
+        f"{table}\n\nAll datasets have one row for each sample. Attributes of a file hold the "
+        "`config`, the `seed`, the rows of each split (`splits`), the `content_digest`, and "
+        f"{attributes}."
+    )
+
+
+def _making(facts: CardFacts) -> list[str]:
+    program = f"synthprobe {facts.package_version}"
+    parts = []
+    if facts.command is not None:
+        parts.append(f"By this command, with {program}:\n\n```sh\n{facts.command}\n```")
+    if facts.same_rows is not None and facts.same_rows != facts.command:
+        by = "" if facts.command else f" (this card was written by {program})"
+        parts.append(f"This command makes the same samples{by}:\n\n```sh\n{facts.same_rows}\n```")
+    if facts.seconds is not None:
+        workers = f" with {facts.workers} worker{'s' * (facts.workers != 1)}" * bool(facts.workers)
+        parts.append(f"It took {facts.seconds:.1f} s{workers} on: {facts.machine}.")
+    meanings = {s.name: s.metadata["help"] for s in options(type(facts.config))}
+    meanings |= find_about(facts.dataset.name).settings
+    parts.append(
+        _table(
+            ("setting", "value", "meaning"),
+            [
+                (f"`{name}`", "not set" if value is None else value, meanings.get(name, ""))
+                for name, value in facts.config.to_dict().items()
+            ],
+        )
+    )
+    return parts
+
+
+def _tally(tally: Tally) -> str:
+    splits = list(tally.counts)
+    totals = {split: sum(tally.counts[split].values()) for split in splits}
+    rows = []
+    for value in tally.counts[splits[0]]:
+        cells = []
+        for split in splits:
+            count = tally.counts[split][value]
+            cells += [f"{count:,}", f"{100 * count / max(1, totals[split]):.1f} %"]
+        rows.append((value, *cells))
+    header = [cell for split in splits for cell in (f"{tally.of} in `{split}`", "share")]
+    table = _table((tally.value, *header), rows, [_LEFT] + [_RIGHT] * len(header))
+    return "\n\n".join(filter(None, (f"### {tally.title}", table, tally.note)))
+
+
+def _hashes(facts: CardFacts) -> list[str]:
+    files = "\n".join(f"{file.sha256}  {file.name}" for file in facts.files)
+    parts = [
+        "SHA-256 of the file, which depends on how it was compressed:"
+        if len(facts.files) == 1
+        else "SHA-256 of the files, which depends on how they were compressed:",
+        f"```text\n{files}\n```",
+        "Content digest, which depends on the samples alone: SHA-256 over the SHA-256 of every "
+        "row, in which the datasets follow one another in the order of their names.",
+        f"```text\n{facts.content_digest}\n```",
+        "To compute it again, with h5py alone:",
+        _python(snippets.digest_snippet(facts)),
+    ]
+    if facts.card_path_kind == "folder":
+        parts.append(
+            "`manifest.json` has the content digest of each file, and which samples are in it."
+        )
+    return parts
+
+
+def _loading(facts: CardFacts) -> list[str]:
+    copied = _size(sum(map(arrow_bytes, facts.columns)) * sum(facts.splits.values()))
+    parts = [
+        "Each piece runs as it stands in the folder of this card. With h5py:",
+        _python(snippets.h5py_snippet(facts)),
+        "With PyTorch:",
+        _python(snippets.torch_snippet(facts)),
+        f"With Hugging Face `datasets`, which copies the data into its cache first ({copied}"
+        f"{'; not with `streaming=True`' * (facts.card_path_kind == 'folder')}):",
+        _python(snippets.hugging_face_snippet(facts)),
+    ]
+    if facts.card_path_kind == "file":
+        (name,) = hub_splits(facts)[0]
+        said = (
+            "To put the file on the Hugging Face Hub, name this card README.md there; its front "
+            "matter is right for that."
+        )
+        if len(facts.splits) > 1:
+            said += (
+                f" For the Hub a file is one split, so this one is called `{name}`; its parts are "
+                "taken out by row, as above."
+            )
+        parts.append(said)
+    return parts
+
+
+def _licence(facts: CardFacts) -> str:
+    licence = find_licence(facts.dataset.license)
+    return f"The data is under [{licence.title}]({licence.url})."
+
+
+def _python(code: str) -> str:
+    return f"```python\n{code.rstrip()}\n```"
+
+
+def _bullets(items: Iterable[str]) -> str:
+    return "\n".join(f"- {item}" for item in items)
+
+
+def _table(
+    header: Sequence[str], rows: Iterable[Sequence[Any]], align: Sequence[str] | None = None
+) -> str:
+    """A Markdown table."""
+    lines = [header, align or [_LEFT] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def _size(size: int) -> str:
+    for unit, name in ((1e9, "GB"), (1e6, "MB")):
+        if size >= unit:
+            return f"{size / unit:.1f} {name}"
+    return f"{size / 1e3:.1f} kB"

@@ -1,0 +1,192 @@
+"""What a card says that can be read off the files and off the run."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Final, Literal
+
+from synthprobe_data.cards.command import portable_command, same_rows_command
+from synthprobe_data.cards.paths import card_paths
+from synthprobe_data.dataset import Dataset
+from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.settings import Config
+from synthprobe_data.shards.layout import Column
+from synthprobe_data.shards.opened import OpenDataset, open_dataset
+
+SPLIT_NAME: Final = re.compile(r"\w+(\.\w+)*", re.ASCII)
+"""Names of splits that Hugging Face takes, and no others."""
+VERSION: Final = re.compile(r"\d+\.\d+\.\d+", re.ASCII)
+_PACKAGE: Final = "synthprobe"
+_LIBRARIES: Final = ("numpy", "numba", "h5py", "isal")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileFacts:
+    """One HDF5 file."""
+
+    name: str
+    split_rows: dict[str, tuple[int, int]]
+    """The rows of each split in this file: start and stop."""
+    bytes: int
+    sha256: str
+    content_digest: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardFacts:
+    """What a card says about a dataset."""
+
+    dataset: Dataset
+    version: str
+    """Of the dataset, as its files say."""
+    config: Config
+    columns: tuple[Column, ...]
+    seed: int
+    splits: dict[str, int]
+    """The number of samples of each split."""
+    content_digest: str
+    files: tuple[FileFacts, ...]
+    date: str
+    """The day on which the last of the files was written."""
+    command: str | None
+    """The command that was run."""
+    same_rows: str | None
+    """A command that makes the same rows, if there is one."""
+    seconds: float | None
+    workers: int | None
+    machine: str | None
+    """Where it ran; ``None`` if it is not known that it ran here."""
+    package_version: str
+    picture: str
+    """The name of the picture, a file beside the card."""
+    card_path_kind: Literal["file", "folder"]
+
+
+def collect_facts(
+    path: str | Path,
+    *,
+    command: str | None = None,
+    seconds: float | None = None,
+    workers: int | None = None,
+) -> CardFacts:
+    """Collect what a card says about a file or a folder of shards.
+
+    Parameters
+    ----------
+    path
+        The file, or the folder.
+    command
+        The command that made it. Paths in it are shortened to their last name.
+    seconds, workers
+        How long the run took, and with how many processes. Given only by the run itself: then the
+        card also says on which machine it ran.
+    """
+    with open_dataset(path) as data:
+        return _facts(data, command=command, seconds=seconds, workers=workers)
+
+
+def _facts(
+    data: OpenDataset, *, command: str | None, seconds: float | None, workers: int | None
+) -> CardFacts:
+    splits = data.splits
+    for what, name, allowed in (
+        *(("split", name, SPLIT_NAME) for name in splits),
+        ("version", data.version, VERSION),
+    ):
+        # Files come from strangers, and these names go into Markdown, YAML and Python.
+        if not allowed.fullmatch(name):
+            raise SynthprobeError(f"{data.path} has the {what} {name[:40]!r}: no card can name it.")
+    if not len(data):
+        raise SynthprobeError(f"{data.path} has no samples: there is nothing to describe.")
+    folder = data.path.is_dir()
+    files = tuple(
+        FileFacts(
+            name=reader.path.name,
+            split_rows=reader.header.splits,
+            bytes=reader.path.stat().st_size,
+            sha256=file_sha256(reader.path),
+            content_digest=reader.header.content_digest,
+        )
+        for reader in data.readers
+    )
+    whole = all(data[split].index_start == 0 for split in splits)
+    written = max(reader.path.stat().st_mtime for reader in data.readers)
+    return CardFacts(
+        dataset=data.dataset,
+        version=data.version,
+        config=data.config,
+        columns=tuple(data.readers[0].header.columns),
+        seed=data.seed,
+        splits=splits,
+        content_digest=data.content_digest,
+        files=files,
+        date=datetime.fromtimestamp(written, UTC).date().isoformat(),
+        command=None if command is None else portable_command(command),
+        same_rows=same_rows_command(
+            data.dataset,
+            data.config,
+            seed=data.seed,
+            splits=splits,
+            out=data.dataset.name if folder else data.path.name,
+            shards=len(files) if folder else None,
+        )
+        if whole
+        else None,
+        seconds=seconds,
+        workers=workers,
+        machine=None if seconds is None else machine(),
+        package_version=_version(_PACKAGE) or "unknown",
+        picture=card_paths(data.path, folder=folder).picture.name,
+        card_path_kind="folder" if folder else "file",
+    )
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file, read in blocks."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise SynthprobeError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def machine() -> str:
+    """The machine in a few words: processor, cores, system and versions, but no names."""
+    from joblib import cpu_count  # knows the limits of containers, too
+
+    cores = int(cpu_count())
+    libraries = ((name, _version(name)) for name in _LIBRARIES)
+    return ", ".join(
+        [
+            _processor(),
+            f"{cores} core{'s' if cores > 1 else ''}",
+            f"{platform.system()} {platform.machine()}".strip(),
+            f"Python {platform.python_version()}",
+            *(f"{name} {version}" for name, version in libraries if version),
+        ]
+    )
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return " ".join(line.partition(":")[2].split())
+    except OSError:
+        pass  # only Linux has it
+    return platform.processor() or platform.machine() or f"unknown processor ({os.name})"
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,149 @@
+"""The card of Rectangle Depth Estimation."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthprobe_data.cards.about import About
+from synthprobe_data.cards.tally import Tally, iter_blocks
+from synthprobe_data.dataset import Block
+from synthprobe_data.rde import RdeConfig
+from synthprobe_data.shards.opened import OpenDataset
+
+_CUES: Final = {1: "T-junction only", 2: "convexity only", 3: "both"}
+"""The values of `above`, by which a pair of rectangles is ordered."""
+
+_CERTIFIED: Final = """\
+Every scene passed the certificate when it was drawn; one that fails is drawn again.
+
+- **Readable**: the label map alone, without the rectangles, gives the same ranks.
+- **Decided**: of any two rectangles that touch, one is above the other, directly or through others.
+- **Stable**: no rectangle can be moved by one pixel so that a rank changes."""
+
+_RULES: Final = """\
+Every scene keeps the placement rules of the paper (`n_vis`, `n_gap`, `n_par`, `min_size`). It is \
+**not certified**: in some scenes the picture may leave a rank open. The mode `certified` keeps \
+those out."""
+
+_AMBIGUOUS: Final = """\
+None: the rules against ambiguity were **switched off on purpose**. Where the picture does not \
+tell a rank, a network can only guess it. Use it beside a dataset made with the rules, to see what \
+they change."""
+
+
+def _checks(config: RdeConfig) -> str:
+    return {"certified": _CERTIFIED, "rules": _RULES, "ambiguous": _AMBIGUOUS}[config.mode]
+
+
+def rde_figures(data: OpenDataset) -> tuple[Tally, ...]:
+    """Ranks, depths and numbers of rectangles, and the cues that decide the pairs."""
+    size = data.config.to_dict()["n_rectangles"] + 1
+    ranks, depths, numbers, cues = (
+        {split: np.zeros(n, np.int64) for split in data.splits} for n in (size, size, size, 4)
+    )
+    for split, block in iter_blocks(data, ("above", "n_rectangles", "rectangle_rank")):
+        rank = block["rectangle_rank"]
+        ranks[split] += np.bincount(rank.ravel(), minlength=size)
+        depths[split] += np.bincount(rank.max(axis=1), minlength=size)
+        numbers[split] += np.bincount(block["n_rectangles"], minlength=size)
+        cues[split] += np.bincount(block["above"].ravel(), minlength=4)
+    return (
+        _histogram("How deep the scenes are", "highest rank", "scenes", depths),
+        _histogram(
+            "Ranks",
+            "rank",
+            "rectangles",
+            ranks,
+            "Ranks are not equally frequent: compare a score with that of a constant answer.",
+        ),
+        _histogram("Rectangles in a scene", "rectangles", "scenes", numbers),
+        Tally(
+            title="What orders two rectangles",
+            value="cue",
+            of="directly ordered pairs",
+            counts={
+                split: {cue: int(found[bits]) for bits, cue in _CUES.items()}
+                for split, found in cues.items()
+            },
+        ),
+    )
+
+
+def _histogram(
+    title: str, value: str, of: str, counts: dict[str, NDArray[np.int64]], note: str = ""
+) -> Tally:
+    """A tally of whole numbers from 1, without those at either end that never occur."""
+    (occur,) = np.nonzero(sum(counts.values(), np.zeros(1, np.int64))[1:])
+    values = range(occur[0] + 1, occur[-1] + 2) if len(occur) else range(0)
+    return Tally(
+        title=title,
+        value=value,
+        of=of,
+        counts={split: {str(v): int(found[v]) for v in values} for split, found in counts.items()},
+        note=note,
+    )
+
+
+def _panels(block: Block) -> list[NDArray[np.uint8]]:
+    """The pictures; the ranks in grey, the highest of all samples in white."""
+    rank = block["rank"]
+    grey = (rank.astype(np.uint16) * 255 // max(1, int(rank.max()))).astype(np.uint8)
+    return [block["image"], np.repeat(grey[..., None], 3, axis=-1)]
+
+
+RDE_ABOUT: Final = About(
+    summary=(
+        "Pictures of overlapping rectangles. The task is to give every pixel the depth rank of "
+        "the rectangle that it shows. Nothing but T-junctions and convexity tells which rectangle "
+        "is above which, and both reach across the whole picture."
+    ),
+    good_for=(
+        "To ask whether a neural structure can link local cues to distant inferences: where two "
+        "sides meet in one corner of the picture may decide a rank in another.",
+        "To compare structures. As every cue is known, a failure points at a missing ability and "
+        "not at the data.",
+        "To find out where a network fails: `above` says of each pair of rectangles which cue "
+        "orders it, and `rectangles` where they are, hidden parts included.",
+    ),
+    not_for=(
+        "Depth in photographs. Nothing here looks like one, and a rank is a place in an order, "
+        "not a distance.",
+        "Claims about other abilities: to solve this task shows the one that it asks for. All "
+        "pictures share one palette, so a network may know the colours by heart; and the splits "
+        "are drawn alike, so the test split asks for no other sizes or numbers of rectangles.",
+        "Networks that see more than `image`. `label` counts the rectangles in the order of their "
+        "placement and so gives the depth away, as do `rectangles`, `rectangle_rank` and `above`.",
+    ),
+    task_categories=("depth-estimation",),
+    tags=("synthetic", "depth-ordering", "occlusion", "t-junctions", "convexity", "hdf5"),
+    columns={
+        "image": "the blurred picture",
+        "rank": "the ground truth; 0 is the background",
+        "label": "0 for the background, k for the k-th placed rectangle, from 1",
+        "rectangles": "x0, y0, x1, y1 in placement order; -1 where unused",
+        "n_rectangles": "how many were placed",
+        "color": "row of the attribute `palette`",
+        "rectangle_rank": "the rank of each rectangle; 0 where unused",
+        "above": "row above column: bit 0 by a T-junction, bit 1 by convexity",
+    },
+    attributes=(
+        "`palette` (the RGB of each colour) and `normalisation` (how networks see a rank: "
+        "`(rank + offset) / divisor`, above 0 and at most 1)"
+    ),
+    settings={"mode": "certified, or by the rules of the paper alone, or ambiguous"},
+    flags={("mode", "rules"): "--no-certify", ("mode", "ambiguous"): "--ambiguous"},
+    checks=_checks,
+    figures=rde_figures,
+    panels=_panels,
+    panel_names="the pictures above, the ranks to find below (black is the background)",
+    picture_columns=("image", "rank"),
+    input_name="image",
+    target_name="rank",
+    torch_item="""\
+input = torch.from_numpy(file["image"][row]).permute(2, 0, 1) / 255
+scale = json.loads(file.attrs["normalisation"])["rank"]
+target = (torch.from_numpy(file["rank"][row]) + scale["offset"]) / scale["divisor"]""",
+)

@@ -1,0 +1,45 @@
+"""Counting over a dataset, split by split, without touching its pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from synthprobe_data.dataset import Block
+from synthprobe_data.shards.opened import OpenDataset
+from synthprobe_data.shards.reader import ShardReader
+
+_ROWS_AT_ONCE: Final = 16_384
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tally:
+    """How often each value occurs, in each split: one table of the card."""
+
+    title: str
+    value: str
+    """What the values are."""
+    of: str
+    """What was counted."""
+    counts: dict[str, dict[str, int]]
+    """For each split: how often each value occurs. All splits have the same values."""
+    note: str = ""
+    """What to keep in mind when reading it."""
+
+
+def iter_blocks(data: OpenDataset, names: Sequence[str]) -> Iterator[tuple[str, Block]]:
+    """Some datasets of all samples: blocks of rows, each with its split."""
+    for reader in data.readers:
+        for split, (first, end) in reader.header.splits.items():
+            for start in range(first, end, _ROWS_AT_ONCE):
+                yield split, _read(reader, start, min(start + _ROWS_AT_ONCE, end), names)
+        reader.close()  # so that only the columns of one file are in memory
+
+
+def _read(reader: ShardReader, start: int, stop: int, names: Sequence[str]) -> Block:
+    by_row = {column.name for column in reader.header.columns if column.chunked_by_row}
+    block = {name: reader.small(name)[start:stop] for name in names if name not in by_row}
+    # With many rectangles in a scene, even `above` is stored row by row.
+    large = [name for name in names if name in by_row]
+    return {**block, **reader.read_rows(start, stop, large)} if large else block

@@ -1,0 +1,72 @@
+"""Writing the cards of a dataset beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from synthprobe_data.cards.card import render_card
+from synthprobe_data.cards.croissant import render_croissant
+from synthprobe_data.cards.facts import collect_facts
+from synthprobe_data.cards.figures import collect_figures
+from synthprobe_data.cards.paths import card_paths
+from synthprobe_data.cards.picture import draw_picture
+from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.shards.opened import open_dataset
+from synthprobe_data.shards.writer import check_target
+
+
+def write_cards(
+    path: str | Path,
+    *,
+    command: str | None = None,
+    seconds: float | None = None,
+    workers: int | None = None,
+    force: bool = False,
+) -> list[Path]:
+    """Describe a file or a folder of shards: a card, a Croissant file and a picture.
+
+    Parameters
+    ----------
+    path
+        For a file ``rde.h5`` this writes ``rde.md``, ``rde.croissant.json`` and ``rde.png`` beside
+        it; for a folder ``README.md``, ``croissant.json`` and ``samples.png`` in it.
+    command
+        The command that made it; paths in it are shortened to their last name.
+    seconds, workers
+        How long the run took on this machine, and with how many processes.
+    force
+        Replace existing cards.
+
+    Returns
+    -------
+    list of Path
+        The files that were written. Each gets its name only when it is complete.
+    """
+    path = Path(path)
+    paths = card_paths(path, folder=path.is_dir())
+    for target in paths.all():
+        check_target(target, force=force)
+    facts = collect_facts(path, command=command, seconds=seconds, workers=workers)
+    with open_dataset(path) as data:
+        picture = draw_picture(data)
+        card = render_card(facts, collect_figures(data))
+    croissant = json.dumps(render_croissant(facts), indent=2, ensure_ascii=False) + "\n"
+    _write(paths.picture, picture)
+    _write(paths.croissant, croissant.encode())
+    _write(paths.card, card.encode())
+    return paths.all()
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file under a temporary name, then rename it."""
+    part = path.with_name(path.name + ".part")
+    try:
+        try:
+            part.write_bytes(content)
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise SynthprobeError(f"{path} could not be written: {error.strerror}.") from error

@@ -1,0 +1,143 @@
+"""Putting files together and taking them apart, rows as they are stored.
+
+Every row is decoded on the way, and a file whose rows do not have the digest that it states is
+refused: an edited dataset has a digest of its own, which must not stand for damaged rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from synthprobe_data.run import progress_bar
+from synthprobe_data.sharded import ShardPlan, plan_shards
+from synthprobe_data.shards.blocks import open_readers
+from synthprobe_data.shards.digest import ContentDigest
+from synthprobe_data.shards.folder import new_folder
+from synthprobe_data.shards.manifest import MANIFEST, Manifest, ShardEntry
+from synthprobe_data.shards.source import Source
+from synthprobe_data.shards.writer import ShardWriter, check_target, new_file, write_text
+
+
+def merge(
+    paths: Sequence[str | Path],
+    out: str | Path,
+    *,
+    force: bool = False,
+    progress: bool = False,
+) -> str:
+    """Put files and folders of shards together into one file; return its content digest.
+
+    Parameters
+    ----------
+    paths
+        Parts of one dataset, in any order: of the same config, seed and version. In each split they
+        must go on where another one ends.
+    out
+        The file to write. It appears under this name only when it is complete.
+    force
+        Replace an existing file.
+    progress
+        Show a progress bar, if on a terminal.
+    """
+    out = Path(out)
+    check_target(out, force=force)
+    readers = [reader for path in paths for reader in open_readers(path)]
+    source = Source(readers)
+    with new_file(out, force=force) as file, progress_bar(source.rows, progress) as bar:
+        writer = ShardWriter(file, readers[0].header.columns, source.rows)
+        spans_of_splits, row = {}, 0
+        for split, parts in source.splits.items():
+            size = sum(part.rows for part in parts)
+            spans_of_splits[split] = row, row + size
+            for block in source.blocks(split, 0, size, row):
+                writer.write(block)
+                bar.update(block.task.count)
+            row += size
+        source.check_digests()
+        return writer.finish(
+            source.dataset,
+            readers[0].header.config,
+            seed=readers[0].header.seed,
+            splits=spans_of_splits,
+            index_start={split: parts[0].index_start for split, parts in source.splits.items()},
+        )
+
+
+def split(
+    path: str | Path,
+    out_folder: str | Path,
+    shards: int,
+    *,
+    force: bool = False,
+    progress: bool = False,
+) -> str:
+    """Take a dataset apart into a folder of shards; return its content digest.
+
+    Parameters
+    ----------
+    path
+        A file, or a folder of other shards.
+    out_folder
+        The folder to write. It appears under this name only when it is complete.
+    shards
+        Number of files, shared out over the splits in proportion to their rows, one each at least.
+    force
+        Replace the dataset in an existing folder.
+    progress
+        Show a progress bar, if on a terminal.
+    """
+    source = Source(open_readers(path))
+    header = source.readers[0].header
+    sizes = {name: sum(part.rows for part in parts) for name, parts in source.splits.items()}
+    plans = plan_shards({name: size for name, size in sizes.items() if size}, shards)
+    with (
+        new_folder(Path(out_folder), force=force) as folder,
+        progress_bar(source.rows, progress) as bar,
+    ):
+        entries, whole = [], ContentDigest()
+        for plan in plans:
+            first = source.splits[plan.split][0].index_start + plan.index_start
+            with new_file(folder / plan.file, force=False) as file:
+                writer = ShardWriter(file, header.columns, plan.rows)
+                stop = plan.index_start + plan.rows
+                for block in source.blocks(plan.split, plan.index_start, stop, 0):
+                    writer.write(block)
+                    whole.update(block.digests)
+                    bar.update(block.task.count)
+                digest = writer.finish(
+                    source.dataset,
+                    header.config,
+                    seed=header.seed,
+                    splits={plan.split: (0, plan.rows)},
+                    index_start={plan.split: first},
+                )
+            entries.append(_entry(folder, plan, first, digest))
+        source.check_digests()
+        manifest = Manifest(
+            dataset=source.dataset.name,
+            version=source.dataset.version,
+            config=header.config.to_dict(),
+            seed=header.seed,
+            splits={name: size for name, size in sizes.items() if size},
+            content_digest=whole.hexdigest(),
+            shards=entries,
+        )
+        write_text(folder / MANIFEST, manifest.to_json())
+    return manifest.content_digest
+
+
+def _entry(folder: Path, plan: ShardPlan, index_start: int, digest: str) -> ShardEntry:
+    path = folder / plan.file
+    with path.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    return ShardEntry(
+        file=plan.file,
+        split=plan.split,
+        index_start=index_start,
+        rows=plan.rows,
+        bytes=path.stat().st_size,
+        sha256=sha256,
+        content_digest=digest,
+    )

@@ -1,0 +1,66 @@
+"""Writing a folder: under a temporary name, then renamed when it is complete."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.shards.manifest import MANIFEST
+
+
+@contextlib.contextmanager
+def new_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
+    """A folder that gets its name only when the ``with`` block ends without an error.
+
+    Until then it stands beside it as ``NAME.part``, which is removed when anything goes wrong. An
+    existing folder that is not empty is refused and untouched. With ``force``, the dataset in it is
+    replaced at the end; a folder that is no dataset is refused all the same.
+    """
+    check_folder(folder, force=force)
+    part = folder.with_name(folder.name + ".part")
+    try:
+        part.mkdir()
+    except FileExistsError:
+        raise SynthprobeError(
+            f"{part} is being written by another run, or left from one that was killed: "
+            "remove it first."
+        ) from None
+    except OSError as error:
+        raise SynthprobeError(f"{part} could not be made: {error.strerror}.") from error
+    try:
+        yield part
+        check_folder(folder, force=force)
+        _put_in_place(part, folder)
+    except OSError as error:
+        raise SynthprobeError(f"{folder} could not be written: {error.strerror}.") from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def check_folder(folder: Path, *, force: bool) -> None:
+    """Raise `SynthprobeError` if no folder can be put at this path."""
+    if folder.exists() and not folder.is_dir():
+        raise SynthprobeError(f"{folder} is a file: name a folder.")
+    if not folder.parent.is_dir():
+        raise SynthprobeError(f"the folder {folder.parent} does not exist: make it first.")
+    if not os.access(folder.parent, os.W_OK | os.X_OK):
+        raise SynthprobeError(f"the folder {folder.parent} cannot be written to.")
+    if folder.is_dir() and any(folder.iterdir()):
+        if (folder / MANIFEST).is_file():
+            if not force:
+                raise SynthprobeError(f"{folder} exists and is left as it is: --force replaces it.")
+        else:
+            raise SynthprobeError(f"{folder} exists, is not empty, and is left as it is.")
+
+
+def _put_in_place(part: Path, folder: Path) -> None:
+    """Give a complete folder its name; what had that name before goes only then."""
+    old = folder.with_name(folder.name + ".old")
+    if folder.is_dir():
+        os.replace(folder, old)
+    os.replace(part, folder)
+    shutil.rmtree(old, ignore_errors=True)

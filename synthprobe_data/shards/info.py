@@ -1,0 +1,94 @@
+"""What a dataset says about itself, in short."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from synthprobe_data.shards.opened import open_dataset
+
+
+def describe(path: str | Path) -> dict[str, Any]:
+    """What a file or a folder of shards says about itself, as plain JSON values.
+
+    Nothing is decoded; `synthprobe_data.shards.verify.verify` checks whether it is true.
+    """
+    with open_dataset(path) as data:
+        header = data.readers[0].header
+        return {
+            "path": str(path),
+            "dataset": data.dataset.name,
+            "title": data.dataset.title,
+            "version": data.version,
+            "license": data.dataset.license,
+            "seed": data.seed,
+            "samples": len(data),
+            "bytes": sum(reader.path.stat().st_size for reader in data.readers),
+            "decoded_bytes": len(data) * sum(column.row_bytes for column in header.columns),
+            "splits": {
+                name: {"start": data[name].index_start, "samples": size}
+                for name, size in data.splits.items()
+            },
+            "columns": {
+                column.name: {"dtype": str(column.dtype), "shape": list(column.shape)}
+                for column in header.columns
+            },
+            "config": data.config.to_dict(),
+            "content_digest": data.content_digest,
+            "files": [
+                {
+                    "file": reader.path.name,
+                    "samples": len(reader),
+                    "bytes": reader.path.stat().st_size,
+                    "content_digest": reader.header.content_digest,
+                }
+                for reader in data.readers
+            ],
+        }
+
+
+def summary(facts: dict[str, Any]) -> str:
+    """The facts for people, on one screen."""
+    lines = [
+        f"{facts['path']}: {facts['title']} ({facts['dataset']}), version {facts['version']}, "
+        f"{facts['license']}",
+        f"  samples   {facts['samples']}: "
+        + ", ".join(_span(name, **split) for name, split in facts["splits"].items()),
+        f"  size      {_megabytes(facts['bytes'])} in {len(facts['files'])} "
+        f"file{'s' if len(facts['files']) > 1 else ''}, "
+        f"{_megabytes(facts['decoded_bytes'])} decoded",
+        f"  seed      {facts['seed']}",
+        "  config    " + _wrapped([f"{name} {value}" for name, value in facts["config"].items()]),
+        "  row       "
+        + _wrapped(
+            [
+                " ".join([name, column["dtype"], "×".join(map(str, column["shape"]))]).rstrip()
+                for name, column in facts["columns"].items()
+            ]
+        ),
+        f"  content   {facts['content_digest']}",
+    ]
+    if len(facts["files"]) > 1:
+        shown = facts["files"] if len(facts["files"]) <= 10 else facts["files"][:9]
+        lines += [f"  {f['file']}  {f['samples']} samples, {_megabytes(f['bytes'])}" for f in shown]
+        if len(shown) < len(facts["files"]):
+            lines.append(f"  ... and {len(facts['files']) - len(shown)} more files")
+    return "\n".join(lines)
+
+
+def _span(name: str, start: int, samples: int) -> str:
+    return f"{name} {samples}" + (f" from index {start}" if start else "")
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB"
+
+
+def _wrapped(words: list[str]) -> str:
+    """The words with commas, on lines that go on below the first."""
+    lines = [""]
+    for word in words:
+        if len(lines[-1]) + len(word) > 84:
+            lines.append("")
+        lines[-1] += word + ", "
+    return ("\n" + " " * 12).join(line.rstrip() for line in lines).rstrip(",")

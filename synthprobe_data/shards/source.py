@@ -1,0 +1,126 @@
+"""The rows of one or more files that belong together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from synthprobe_data.dataset import Dataset
+from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.shards.blocks import BlockReader, spans
+from synthprobe_data.shards.digest import ContentDigest
+from synthprobe_data.shards.opened import Sample
+from synthprobe_data.shards.pack import PackedBlock, Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """Some consecutive samples of a split, in one file."""
+
+    reader: BlockReader
+    split: str
+    index_start: int
+    start: int
+    """Row of the file in which the first of them stands."""
+    rows: int
+
+
+class Source:
+    """The rows of some files that belong together, by split and index."""
+
+    def __init__(self, readers: list[BlockReader]) -> None:
+        if not readers:
+            raise SynthprobeError("there is nothing to read: name a file or a folder.")
+        self.readers = readers
+        self.rows = sum(len(reader) for reader in readers)
+        first = readers[0].header
+        # Its own version, which a newer program must not exchange for its own.
+        self.dataset: Dataset = replace(first.dataset, version=first.version)
+        self._digests = {reader.path: bytearray(32 * len(reader)) for reader in readers}
+        if len(self._digests) < len(readers):
+            raise SynthprobeError("a file is named twice.")
+        for reader in readers[1:]:
+            for name in ("dataset", "version", "config", "seed"):
+                if getattr(reader.header, name) != getattr(first, name):
+                    raise SynthprobeError(
+                        f"{reader.path} and {readers[0].path} are not parts of one dataset: they "
+                        f"differ in {name}."
+                    )
+        self.splits: dict[str, list[Part]] = _parts_by_split(readers)
+        for name in self.splits:
+            # Splits become names of files, and a file from a stranger must not lead elsewhere.
+            if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
+                raise SynthprobeError(f"{readers[0].path} has a split named {name[:40]!r}.")
+
+    def blocks(self, split: str, start: int, stop: int, row: int) -> Iterator[PackedBlock]:
+        """The samples of a split from ``start`` up to ``stop``, counted from its first one here.
+
+        They are to be written from this row on.
+        """
+        offset = 0
+        for part in self.splits[split]:
+            low, high = max(start - offset, 0), min(stop - offset, part.rows)
+            offset += part.rows
+            reader = part.reader
+            for rows in spans(part.start + low, part.start + high, reader.rows_at_once):
+                index = part.index_start + rows.start - part.start
+                task = Task(split=split, start=index, count=len(rows), row=row)
+                block = reader.pack(rows, task)
+                self._digests[reader.path][32 * rows.start : 32 * rows.stop] = block.digests
+                row += len(rows)
+                yield block
+
+    def samples(self, split: str, names: Sequence[str]) -> Iterator[tuple[int, Sample]]:
+        """The samples of a split with their indices, of the datasets that are named."""
+        for part in self.splits[split]:
+            reader = part.reader
+            for rows in spans(part.start, part.start + part.rows, reader.rows_at_once):
+                block = reader.read_block(rows, names)
+                for i, row in enumerate(rows):
+                    index = part.index_start + row - part.start
+                    yield index, {name: column[i] for name, column in block.items()}
+
+    def check_digests(self) -> None:
+        """Raise `SynthprobeError` if the rows of a file do not have the digest that it states.
+
+        To be called when all blocks have been read.
+        """
+        for reader in self.readers:
+            found = ContentDigest()
+            found.update(bytes(self._digests[reader.path]))
+            if found.hexdigest() != reader.header.content_digest:
+                raise SynthprobeError(
+                    f"{reader.path} is damaged: its rows do not have its content digest."
+                )
+
+
+def _parts_by_split(readers: list[BlockReader]) -> dict[str, list[Part]]:
+    """The parts of each split in the order of their indices, each going on where one ends."""
+    header = readers[0].header
+    names = dict.fromkeys([*header.dataset.splits, *(s for r in readers for s in r.header.splits)])
+    splits = {}
+    for name in names:
+        parts = [
+            Part(
+                reader=reader,
+                split=name,
+                index_start=reader.header.index_start[name],
+                start=reader.header.splits[name][0],
+                rows=reader.header.splits[name][1] - reader.header.splits[name][0],
+            )
+            for reader in readers
+            if name in reader.header.splits
+        ]
+        parts = sorted((part for part in parts if part.rows), key=lambda part: part.index_start)
+        for before, part in pairwise(parts):
+            if part.index_start != before.index_start + before.rows:
+                raise SynthprobeError(
+                    f"{part.reader.path} does not go on where {before.reader.path} ends: {name} "
+                    f"ends there before {before.index_start + before.rows} and starts here at "
+                    f"{part.index_start}."
+                )
+        if parts:
+            splits[name] = parts
+    return splits

@@ -1,0 +1,168 @@
+"""Decoding, hashing and checking rows, in worker processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.run import cores, progress_bar
+from synthprobe_data.shards.blocks import BlockReader
+from synthprobe_data.shards.digest import row_digests
+from synthprobe_data.shards.report import Failure, Report
+from synthprobe_data.shards.row_checks import ROW_CHECKS
+
+TASK_ROWS: Final = 512
+TASK_BYTES: Final = 256 * 2**20
+"""A worker opens the file once for so many rows; then it is heard of again."""
+
+
+@dataclass
+class FoundRows:
+    """What a worker found in some rows of a file."""
+
+    file: int
+    rows: list[int] = field(default_factory=list)
+    """The rows that could be decoded."""
+    digests: bytes = b""
+    """Of these rows."""
+    failed: list[tuple[int, int]] = field(default_factory=list)
+    """Rows that fail checks, each with its mask."""
+    undecoded: list[tuple[int, str]] = field(default_factory=list)
+    """Rows that could not be decoded, each with a sentence."""
+    rows_given: int = 0
+
+
+def check_rows(
+    readers: list[BlockReader],
+    sample: int | None,
+    workers: int | None,
+    progress: bool,
+    report: Report,
+) -> list[FoundRows]:
+    """Decode, hash and check the rows, in worker processes; return what they found, in order."""
+    tasks = list(_plan(readers, sample))
+    report.rows_checked = sum(len(rows) for _, rows in tasks)
+    # Short checks do without worker processes, which take a second to start.
+    report.workers = 1 if len(tasks) == 1 else min(workers or cores(), max(len(tasks), 1))
+    found = []
+    with progress_bar(report.rows_checked, progress) as bar:
+        for part in _run(readers, tasks, report.workers):
+            _note(readers[part.file], part, report)
+            found.append(part)
+            bar.update(part.rows_given)
+    return found
+
+
+def _plan(
+    readers: list[BlockReader], sample: int | None
+) -> Iterator[tuple[int, NDArray[np.int64] | range]]:
+    """The rows of each task: number of the file, rows in it."""
+    total = sum(len(reader) for reader in readers)
+    spread = None
+    if sample is not None and sample < total:
+        # The middles of as many equal parts.
+        spread = np.array([(2 * i + 1) * total // (2 * sample) for i in range(sample)], np.int64)
+    start = 0
+    for number, reader in enumerate(readers):
+        rows: NDArray[np.int64] | range = range(len(reader))
+        if spread is not None:
+            rows = spread[(spread >= start) & (spread < start + len(reader))] - start
+        start += len(reader)
+        row_bytes = sum(column.row_bytes for column in reader.header.columns)
+        length = max(1, min(TASK_ROWS, TASK_BYTES // row_bytes))
+        for first in range(0, len(rows), length):
+            yield number, rows[first : first + length]
+
+
+def _run(
+    readers: list[BlockReader],
+    tasks: list[tuple[int, NDArray[np.int64] | range]],
+    workers: int,
+) -> Iterator[FoundRows]:
+    if workers == 1:
+        for number, rows in tasks:
+            yield _check_task(readers[number].path, number, rows)
+        return
+    from joblib import Parallel, delayed  # here, because one worker does without it
+
+    # Compile the kernels once, before the workers do so side by side.
+    _check_task(readers[tasks[0][0]].path, tasks[0][0], tasks[0][1][:1])
+    jobs = (delayed(_check_task)(readers[number].path, number, rows) for number, rows in tasks)
+    try:
+        yield from Parallel(n_jobs=workers, return_as="generator", batch_size=1)(jobs)
+    except BrokenProcessPool as error:
+        raise SynthprobeError("a worker process died (killed, or out of memory).") from error
+
+
+def _check_task(path: Path, number: int, rows: NDArray[np.int64] | range) -> FoundRows:
+    """Decode, hash and check some rows of a file."""
+    found = FoundRows(number, rows_given=len(rows))
+    digests = []
+    with BlockReader(path) as reader:
+        header = reader.header
+        checks = ROW_CHECKS.get(header.dataset.name)
+        for first in range(0, len(rows), reader.rows_at_once):
+            wanted = [int(row) for row in rows[first : first + reader.rows_at_once]]
+            try:
+                block = reader.read_block(wanted)
+            except SynthprobeError:
+                wanted = _decodable(reader, wanted, found.undecoded)
+                block = reader.read_block(wanted)
+            digests.append(row_digests(block))
+            found.rows += wanted
+            if checks is not None:
+                masks = checks.check_block(header.config, block)
+                found.failed += [(wanted[i], int(masks[i])) for i in np.flatnonzero(masks)]
+    found.digests = b"".join(digests)
+    return found
+
+
+def _decodable(reader: BlockReader, rows: list[int], undecoded: list[tuple[int, str]]) -> list[int]:
+    """Those of the rows that can be decoded; the others are added to ``undecoded``."""
+    for column in reader.header.columns:
+        if not column.chunked_by_row:
+            try:
+                reader.read_block(rows, [column.name])
+            except SynthprobeError as error:  # of many rows at once: one sentence for all
+                undecoded.append((rows[0], str(error)))
+                return []
+    good = []
+    for row in rows:
+        try:
+            reader.read_block([row])
+            good.append(row)
+        except SynthprobeError as error:
+            undecoded.append((row, str(error)))
+    return good
+
+
+def _note(reader: BlockReader, found: FoundRows, report: Report) -> None:
+    """Put into the report what a worker found."""
+    report.check("decode", found.rows_given)
+    for row, sentence in found.undecoded:
+        report.fail(failure_of_row(reader, row, "decode", sentence))
+    checks = ROW_CHECKS.get(reader.header.dataset.name)
+    if checks is None:
+        return
+    names = checks.names(reader.header.config)
+    for name in names:
+        report.check(name, len(found.rows))
+    for row, mask in found.failed:
+        for bit, (name, sentence) in enumerate(names.items()):
+            if mask >> bit & 1:
+                report.fail(failure_of_row(reader, row, name, sentence))
+
+
+def failure_of_row(reader: BlockReader, row: int, check: str, sentence: str) -> Failure:
+    """A failure that is about one row."""
+    split, index = reader.locate(row)
+    return Failure(
+        file=reader.path.name, split=split, index=index, row=row, check=check, sentence=sentence
+    )

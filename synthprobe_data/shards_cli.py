@@ -1,0 +1,238 @@
+"""The command ``synthprobe-shards``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from synthprobe_data.cli import EXIT_BAD_INPUT, EXIT_INTERRUPTED, _interrupt, _Parser
+from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.shards.edit import merge, split
+from synthprobe_data.shards.export import export_png, export_webdataset
+from synthprobe_data.shards.info import describe, summary
+from synthprobe_data.shards.verify import verify
+
+EXIT_FAILED: Final = 1
+_PROGRAM: Final = "synthprobe-shards"
+_FAILURES_SHOWN: Final = 20
+
+_EXAMPLES: Final = """\
+examples:
+  synthprobe-shards info rde.h5
+      what it is: sizes, splits, settings, digests
+  synthprobe-shards verify rde.h5
+      check every hash and every sample, on all cores
+  synthprobe-shards verify rde.h5 --sample 1000
+      a quick look at a thousand samples
+  synthprobe-shards preview rde.h5 --out sheet.png
+      pictures, ranks and cues of some samples
+  synthprobe-shards split rde.h5 --out rde --shards 8
+      a folder of eight files
+  synthprobe-shards merge rde --out again.h5
+      and one file again, with the same content digest
+  synthprobe-shards export rde.h5 --out pictures --format png
+      for programs that want files of pictures
+
+PATH is a file, or a folder of shards with its manifest.json.
+Exit codes: 0 all is well, 1 verify found something wrong, 2 the command could not be done.
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the command, with one subcommand for each thing to do."""
+    parser = _Parser(
+        prog=_PROGRAM,
+        description="Look at, check, take apart and put together datasets that are there already.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    command = _add(commands, "info", _info, "say what a dataset is, without checking it")
+    command.add_argument("--json", action="store_true", help="as JSON, for programs")
+
+    command = _add(
+        commands,
+        "verify",
+        _verify,
+        "check a dataset",
+        "Check a dataset: the format, the hashes, that every chunk can be decoded, that every "
+        "sample keeps the rules of its settings and everything stored about it agrees to the byte, "
+        "and that no sample is there twice.",
+    )
+    command.add_argument(
+        "--sample", type=int, metavar="N", help="check N samples spread evenly, not all of them"
+    )
+    command.add_argument("--workers", type=int, metavar="N", help="worker processes (all cores)")
+    command.add_argument("--json", action="store_true", help="the report as JSON, for programs")
+
+    command = _add(
+        commands,
+        "preview",
+        _preview,
+        "draw some samples",
+        "Draw some samples into a PNG file: the picture, the ranks, and who is above whom by "
+        "which cue.",
+    )
+    command.add_argument("--out", required=True, type=Path, metavar="FILE", help="PNG to write")
+    command.add_argument("--samples", type=int, default=6, metavar="N", help="how many (6)")
+    command.add_argument("--split", metavar="NAME", help="which split (the first)")
+    command.add_argument("--start", type=int, default=0, metavar="N", help="from this one on (0)")
+    _add_force(command, "file")
+
+    command = _add(
+        commands,
+        "merge",
+        _merge,
+        "put files or folders together into one file",
+        "Put parts of one dataset, files or folders in any order, together into one file. They "
+        "must be of the same settings and seed, and go on where another one ends.",
+        nargs="+",
+    )
+    command.add_argument("--out", required=True, type=Path, metavar="FILE", help="file to write")
+    _add_force(command, "file")
+
+    command = _add(
+        commands, "split", _split, "take a dataset apart into a folder of shards with a manifest"
+    )
+    command.add_argument(
+        "--out", required=True, type=Path, metavar="FOLDER", help="folder to write"
+    )
+    command.add_argument(
+        "--shards", required=True, type=int, metavar="K", help="number of files, over all splits"
+    )
+    _add_force(command, "dataset")
+
+    command = _add(
+        commands, "export", _export, "write a dataset as PNG files or as tar files for WebDataset"
+    )
+    command.add_argument(
+        "--out", required=True, type=Path, metavar="FOLDER", help="new folder to write"
+    )
+    command.add_argument(
+        "--format",
+        required=True,
+        choices=("png", "webdataset"),
+        help="png: folders of pictures with a table, metadata.csv; webdataset: tar files",
+    )
+    command.add_argument(
+        "--samples-per-shard",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="samples in a tar file (1000)",
+    )
+    return parser
+
+
+def _add(
+    commands: Any,
+    name: str,
+    act: Callable[[argparse.Namespace], int],
+    help_line: str,
+    description: str | None = None,
+    nargs: str | None = None,
+) -> argparse.ArgumentParser:
+    text = description or help_line[0].upper() + help_line[1:] + "."
+    command: argparse.ArgumentParser = commands.add_parser(name, help=help_line, description=text)
+    options: dict[str, Any] = {} if nargs is None else {"nargs": nargs}
+    command.add_argument(
+        "path", type=Path, metavar="PATH", help="a file, or a folder of shards", **options
+    )
+    command.set_defaults(act=act)
+    return command
+
+
+def _add_force(command: argparse.ArgumentParser, what: str) -> None:
+    command.add_argument("--force", action="store_true", help=f"replace an existing {what}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        given = build_parser().parse_args(arguments)
+        return int(given.act(given))
+    except SynthprobeError as error:
+        print(f"{_PROGRAM}: {error}", file=sys.stderr)
+        return EXIT_BAD_INPUT
+    except KeyboardInterrupt:
+        print(f"{_PROGRAM}: interrupted.", file=sys.stderr)
+        return EXIT_INTERRUPTED
+
+
+def _info(given: argparse.Namespace) -> int:
+    facts = describe(given.path)
+    print(json.dumps(facts, indent=1) if given.json else summary(facts))
+    return 0
+
+
+def _verify(given: argparse.Namespace) -> int:
+    report = verify(given.path, sample=given.sample, workers=given.workers, progress=True)
+    if given.json:
+        print(json.dumps(report.to_dict(), indent=1))
+        return 0 if report.ok else EXIT_FAILED
+    for failure in report.failures[:_FAILURES_SHOWN]:
+        print(failure)
+    total = sum(report.failed.values())
+    if total > _FAILURES_SHOWN:
+        print(f"... and {total - _FAILURES_SHOWN} more.")
+    for name, times in report.done.items():
+        bad = report.failed.get(name, 0)
+        print(f"{name:>16}  {times} checked, {f'{bad} FAILED' if bad else 'all well'}")
+    verdict, part = "is as it should be", ""
+    if report.rows_checked < report.rows:
+        verdict, part = "nothing wrong was found", f" of {report.rows}"
+    if not report.ok:
+        verdict = "IS NOT AS IT SHOULD BE"
+    print(
+        f"{report.path}: {verdict}; "
+        f"{report.rows_checked}{part} samples, {report.seconds:.1f} s with {report.workers} "
+        f"worker{'s' if report.workers > 1 else ''}"
+    )
+    return 0 if report.ok else EXIT_FAILED
+
+
+def _preview(given: argparse.Namespace) -> int:
+    from synthprobe_data.shards.preview import write_sheet  # here, because few need to draw
+
+    drawn = write_sheet(
+        given.path,
+        given.out,
+        samples=given.samples,
+        split=given.split,
+        start=given.start,
+        force=given.force,
+    )
+    print(f"{given.out}: {drawn} samples")
+    return 0
+
+
+def _merge(given: argparse.Namespace) -> int:
+    digest = merge(given.path, given.out, force=given.force, progress=True)
+    print(f"{given.out}: content digest {digest}")
+    return 0
+
+
+def _split(given: argparse.Namespace) -> int:
+    digest = split(given.path, given.out, given.shards, force=given.force, progress=True)
+    print(f"{given.out}: {given.shards} shards; content digest {digest}")
+    return 0
+
+
+def _export(given: argparse.Namespace) -> int:
+    if given.format == "png":
+        rows = export_png(given.path, given.out, progress=True)
+    else:
+        rows = export_webdataset(given.path, given.out, given.samples_per_shard, progress=True)
+    print(f"{given.out}: {rows} samples")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

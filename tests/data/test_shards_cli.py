@@ -1,0 +1,148 @@
+"""The second command: what it says, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import h5py
+import pytest
+
+from synthprobe_data import RdeConfig, make_file, open_dataset
+from synthprobe_data.shards_cli import main
+
+CONFIG = RdeConfig(height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made") / "rde.h5"
+    make_file("rde", path, train=6, test=3, config=CONFIG)
+    return path
+
+
+@pytest.fixture
+def source(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(made, tmp_path))
+
+
+def run(*arguments: object) -> int:
+    return main([str(argument) for argument in arguments])
+
+
+def test_a_whole_round(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    digest = open_dataset(source).content_digest
+    assert run("split", source, "--out", tmp_path / "rde", "--shards", 3) == 0
+    assert run("verify", tmp_path / "rde") == 0
+    assert run("merge", tmp_path / "rde", "--out", tmp_path / "again.h5") == 0
+    assert capsys.readouterr().out.count(digest) == 2
+    assert run("export", source, "--out", tmp_path / "png", "--format", "png") == 0
+    assert run("export", source, "--out", tmp_path / "tar", "--format", "webdataset") == 0
+    assert run("preview", source, "--out", tmp_path / "sheet.png", "--samples", 2) == 0
+    names = {"rde.h5", "rde", "again.h5", "png", "tar", "sheet.png"}
+    assert set(os.listdir(tmp_path)) == names
+
+
+@pytest.mark.parametrize("as_folder", [False, True])
+def test_info_says_what_it_is_on_one_screen(
+    source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], as_folder: bool
+) -> None:
+    path = source
+    if as_folder:
+        path = tmp_path / "rde"
+        run("split", source, "--out", path, "--shards", 4)
+        capsys.readouterr()
+    assert run("info", path) == 0
+    said = capsys.readouterr().out
+    assert len(said.splitlines()) < 24
+    assert max(map(len, said.splitlines()[1:])) <= 100
+    digest = open_dataset(source).content_digest
+    for word in ("Rectangle Depth Estimation", "train 6, test 3", "n_vis 3", "seed", digest):
+        assert word in said
+    assert run("info", path, "--json") == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["config"] == CONFIG.to_dict()
+    assert facts["splits"]["test"] == {"start": 0, "samples": 3}
+    assert facts["content_digest"] == digest
+    assert len(facts["files"]) == (4 if as_folder else 1)
+
+
+def test_verify_ends_with_1_and_names_what_is_wrong(
+    source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("verify", source) == 0
+    assert "is as it should be; 9 samples" in capsys.readouterr().out
+    with h5py.File(source, "r+") as file:
+        file["rank"][7, 0, 0] ^= 1
+    assert run("verify", source) == 1
+    said = capsys.readouterr().out
+    assert "rde.h5, row 7 (test 1): rank: " in said
+    assert "IS NOT AS IT SHOULD BE" in said
+    assert run("verify", source, "--json") == 1
+    report = json.loads(capsys.readouterr().out)
+    assert not report["ok"]
+    assert report["failed"] == {"rank": 1, "content_digest": 1}
+    assert report["failures"][0]["row"] == 7
+    assert run("verify", source, "--sample", 3) == 1  # rows 1, 4 and 7
+    assert "3 of 9 samples" in capsys.readouterr().out
+    assert run("verify", source, "--sample", 2) == 0
+    assert "nothing wrong was found; 2 of 9 samples" in capsys.readouterr().out
+
+
+def test_verify_does_not_list_without_end(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with h5py.File(source, "r+") as file:
+        for name in ("image", "rank", "label"):
+            file[name][()] = 77
+    assert run("verify", source) == 1
+    said = capsys.readouterr().out
+    assert "... and 8 more." in said  # three pictures of nine rows, and the digest
+
+
+BAD = {
+    "a path that is not there": ("info", "gone.h5"),
+    "nothing to verify": ("verify", "gone.h5"),
+    "no command": (),
+    "an unknown command": ("burn", "rde.h5"),
+    "a sample of none": ("verify", "rde.h5", "--sample", "0"),
+    "no workers": ("verify", "rde.h5", "--workers", "0"),
+    "no target": ("merge", "rde.h5"),
+    "a target that is there": ("merge", "rde.h5", "--out", "rde.h5"),
+    "too few shards": ("split", "rde.h5", "--out", "rde", "--shards", "1"),
+    "a folder that is not empty": ("split", "rde.h5", "--out", ".", "--shards", "2"),
+    "an unknown format": ("export", "rde.h5", "--out", "x", "--format", "gif"),
+    "a folder without a manifest": ("info", "."),
+    "no samples": ("preview", "rde.h5", "--out", "a.png", "--samples", "0"),
+}
+
+
+@pytest.mark.parametrize("arguments", BAD.values(), ids=BAD.keys())
+def test_bad_input_gets_one_sentence_and_exit_code_2(
+    source: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+) -> None:
+    monkeypatch.chdir(source.parent)
+    try:
+        code: object = main(arguments)
+    except SystemExit as stop:  # what argparse finds by itself
+        code = stop.code
+    assert code == 2
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1
+    assert said.startswith("synthprobe-shards")
+    assert os.listdir() == ["rde.h5"]
+
+
+@pytest.mark.parametrize("command", ["info", "verify", "preview", "merge", "split", "export"])
+def test_help_explains_the_command(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["--help"], [command, "--help"]):
+        with pytest.raises(SystemExit) as stop:
+            main(arguments)
+        assert stop.value.code == 0
+        said = capsys.readouterr().out
+        assert "usage: synthprobe-shards" in said
+        assert command in said
+        assert "PATH" in said
