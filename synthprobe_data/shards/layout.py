@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import h5py
@@ -30,10 +32,10 @@ class Column:
     shape: tuple[int, ...]
     """Of one row."""
 
-    @property
+    @cached_property
     def row_bytes(self) -> int:
         """Size of one decoded row."""
-        return int(self.dtype.itemsize * np.prod(self.shape, dtype=np.int64))
+        return self.dtype.itemsize * math.prod(self.shape)
 
     @property
     def chunked_by_row(self) -> bool:

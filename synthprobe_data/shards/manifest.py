@@ -74,6 +74,9 @@ def _checked_entry(entry: ShardEntry) -> ShardEntry:
     # Only files of this folder: a manifest from a stranger must not lead elsewhere.
     if not isinstance(name, str) or Path(name).name != name or not name.endswith(".h5"):
         raise SynthprobeError(f"it names {name!r}, which is not a file beside it.")
+    for text in (entry.split, entry.sha256, entry.content_digest):
+        if not isinstance(text, str):
+            raise SynthprobeError(f"it has {text!r} as a text of {name}.")
     for number in (entry.index_start, entry.rows, entry.bytes):
         if isinstance(number, bool) or not isinstance(number, int) or number < 0:
             raise SynthprobeError(f"it has {number!r} as a number of {name}.")
