@@ -38,16 +38,17 @@ examples:
 }
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """Says what is wrong in one sentence."""
 
     def error(self, message: str) -> NoReturn:
+        """End with exit code 2."""
         self.exit(EXIT_BAD_INPUT, f"{self.prog}: {message}\n")
 
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the command, with one subcommand for each dataset."""
-    parser = _Parser(
+    parser = Parser(
         prog="synthprobe-gen",
         description="Generate synthetic datasets in which every cue is known.",
     )
@@ -131,7 +132,7 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGTERM, interrupt)
     try:
         words = sys.argv[1:] if arguments is None else list(arguments)
         given = build_parser().parse_args(words)
@@ -186,7 +187,8 @@ def _check_combination(given: argparse.Namespace) -> None:
         )
 
 
-def _interrupt(_number: int, _frame: object) -> NoReturn:
+def interrupt(_number: int, _frame: object) -> NoReturn:
+    """Let a request to end be handled like Ctrl-C: clean up first."""
     raise KeyboardInterrupt
 
 

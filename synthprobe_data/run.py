@@ -28,7 +28,7 @@ from synthprobe_data.shards.writer import ShardWriter, check_target, new_file
 MAX_SAMPLES: Final = 100_000_000
 BLOCK_BYTES: Final = 8 * 2**20
 """Decoded size of a block: it stays in the cache between making, compressing and hashing it."""
-BLOCKS_PER_WAVE: Final = 128
+BLOCKS_PER_WAVE: Final = 256
 """Blocks given out before the writer must have caught up with them; bounds the memory of a run."""
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from synthprobe_data.cli import EXIT_BAD_INPUT, EXIT_INTERRUPTED, _interrupt, _Parser
+from synthprobe_data.cli import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Parser, interrupt
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.edit import merge, split
 from synthprobe_data.shards.export import export_png, export_webdataset
@@ -45,7 +45,7 @@ Exit codes: 0 all is well, 1 verify found something wrong, 2 the command could n
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the command, with one subcommand for each thing to do."""
-    parser = _Parser(
+    parser = Parser(
         prog=_PROGRAM,
         description="Look at, check, take apart and put together datasets that are there already.",
         epilog=_EXAMPLES,
@@ -154,7 +154,7 @@ def _add_force(command: argparse.ArgumentParser, what: str) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGTERM, interrupt)
     try:
         given = build_parser().parse_args(arguments)
         return int(given.act(given))

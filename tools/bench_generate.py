@@ -32,7 +32,7 @@ from synthprobe_data.run import generate_file, plan
 from synthprobe_data.shards.digest import row_digests
 from synthprobe_data.shards.layout import columns_of
 from synthprobe_data.shards.pack import pack_block
-from synthprobe_data.shards.writer import ShardWriter
+from synthprobe_data.shards.writer import LIBVER, ShardWriter
 
 PAPER_SECONDS = 8 * 3600 / 62_500
 ROUNDS = 30
@@ -54,7 +54,7 @@ def one_pair(folder: Path) -> None:
     columns = columns_of(RDE, config)
     tasks = list(plan(columns, {"train": 50_000}))[: ROUNDS + 1]
     rounds: list[dict[str, float]] = []
-    with h5py.File(folder / "pair.h5", "w", libver=("earliest", "v108")) as file:
+    with h5py.File(folder / "pair.h5", "w", libver=LIBVER) as file:
         writer = ShardWriter(file, columns, sum(task.count for task in tasks))
         for task in tasks:
             block, _ = RDE.generate_block(config, 0, task.split, task.start, task.count)
@@ -98,7 +98,12 @@ def two_workers(folder: Path, samples: int) -> None:
         for workers in times:
             size = samples if turn else samples // 10
             run = generate_file(
-                folder / "workers.h5", RDE, splits={"train": size}, workers=workers, force=True
+                folder / "workers.h5",
+                RDE,
+                splits={"train": size},
+                workers=workers,
+                force=True,
+                cards=False,
             )
             if turn:
                 times[workers].append(run.seconds)

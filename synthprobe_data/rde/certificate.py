@@ -187,7 +187,8 @@ def move_matters(
     of other widths, and all cues stay. A side of k that meets a side of rectangle j changes the
     order; but if the two rectangles lie apart on the other axis, no point of the label map belongs
     to both sides, so all T-junctions stay, and convexity can only change through the box of a
-    third rectangle that ends on one of these lines.
+    third rectangle that ends on one of these lines. The border is a line, too, but only rectangles
+    that have a side on it can show there.
     """
     start, stop = sides[1 - axis, k], sides[3 - axis, k]
     for side in (axis, axis + 2):
@@ -195,10 +196,8 @@ def move_matters(
         goal = min(max(sides[side, k] + step, 0), size)
         if goal == line:
             continue
-        if min(line, goal) == 0 or max(line, goal) == size:
-            return True
         for j in range(n):
-            low, high = sides[axis, j], sides[axis + 2, j]
+            low, high = max(sides[axis, j], 0), min(sides[axis + 2, j], size)
             meets = (low == line) | (low == goal) | (high == line) | (high == goal)
             if meets and j != k:
                 if sides[1 - axis, j] <= stop and start <= sides[3 - axis, j]:

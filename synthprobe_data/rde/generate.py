@@ -29,7 +29,7 @@ MAX_DRAWS: Final = 10_000
 KEPT, UNREADABLE_SCENES, UNDECIDED_SCENES, UNSTABLE_SCENES, EMPTY, SHORT = range(6)
 
 
-class _Workspace(NamedTuple):
+class Workspace(NamedTuple):
     """All the room that generating takes, made once for a block."""
 
     stream: NDArray[np.uint64]
@@ -45,24 +45,24 @@ class _Workspace(NamedTuple):
     color_of_label: NDArray[np.uint32]
 
 
-class _Prepared(NamedTuple):
+class Prepared(NamedTuple):
     """What all blocks of a config have in common."""
 
     settings: Settings
     palette: NDArray[np.uint8]
     weights: NDArray[np.uint32]
-    workspace: _Workspace
+    workspace: Workspace
 
 
 @functools.lru_cache(maxsize=8)
-def _prepare(config: RdeConfig) -> _Prepared:
+def prepare(config: RdeConfig) -> Prepared:
     """Prepare a config once; threads may share its workspace, since a kernel holds the GIL."""
     weights = np.trim_zeros(blur_weights(config.blur))  # zeros at the ends only cost time
-    return _Prepared(
+    return Prepared(
         settings=kernel_settings(config),
         palette=hue_palette(config.palette_size),
         weights=weights,
-        workspace=_Workspace(
+        workspace=Workspace(
             stream=np.zeros(STREAM_LENGTH, np.uint64),
             sides=empty_sides(),
             grid=empty_grid(),
@@ -106,7 +106,7 @@ def generate_block(
         Counts by ``KEPT``, ``UNREADABLE_SCENES``, ``UNDECIDED_SCENES``, ``UNSTABLE_SCENES``,
         ``EMPTY``, ``SHORT``.
     """
-    prepared = _prepare(config)
+    prepared = prepare(config)
     block = empty_block(config, count)
     tally = np.zeros(6, np.int64)
     done = _fill_block(
@@ -141,7 +141,7 @@ def _fill_block(
     start: int,
     palette: NDArray[np.uint8],
     weights: NDArray[np.uint32],
-    work: _Workspace,
+    work: Workspace,
     tally: NDArray[np.int64],
     above: NDArray[np.uint8],
     color: NDArray[np.uint8],
@@ -189,7 +189,7 @@ def _fill_block(
 
 
 @kernel
-def draw_scene(settings: Settings, work: _Workspace, tally: NDArray[np.int64]) -> int:
+def draw_scene(settings: Settings, work: Workspace, tally: NDArray[np.int64]) -> int:
     """Draw scenes until one can be kept; return its number of rectangles, 0 if none could.
 
     Its sides, grid, cues and ranks stand in the workspace.

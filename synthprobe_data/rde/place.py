@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from synthprobe_data.bits import kernel
+from synthprobe_data.bits import highest_bit, kernel
 from synthprobe_data.random import draw_two_pairs
 from synthprobe_data.rde.config import RdeConfig
 from synthprobe_data.rde.grid import Grid, compress, copy_with
@@ -36,10 +36,9 @@ def kernel_settings(config: RdeConfig) -> Settings:
     """The config for the kernels.
 
     Rule 5 follows from rule 4 when parallel sides of different rectangles keep a distance of n_vis
-    (``n_par >= n_vis``) and so do those of one rectangle; then there is no need to walk.
+    (``n_par >= n_vis``), as those of one rectangle do by rule 2; then there is no need to walk.
     """
     by_rules = config.mode != "ambiguous"
-    implied = config.n_vis <= min(config.n_par, config.least_width, config.least_height)
     return Settings(
         width=config.width,
         height=config.height,
@@ -52,7 +51,7 @@ def kernel_settings(config: RdeConfig) -> Settings:
         trials=config.trials,
         by_rules=int(by_rules),
         certify=int(config.mode == "certified"),
-        walk_t_junctions=int(not implied),
+        walk_t_junctions=int(config.n_vis > config.n_par),
     )
 
 
@@ -112,11 +111,13 @@ def accepts(settings: Settings, sides: NDArray[np.int64], n: int, grid: Grid, tr
         copy_with(grid, sides, n, trial)
         return everyone_shows(trial, n + 1)
     n_par = settings.n_par
-    if shares_side(sides, n, 0) | shares_side(sides, n, 1):
+    shared_x, near_x = compare_sides(sides, n, 0, n_par)
+    shared_y, near_y = compare_sides(sides, n, 1, n_par)
+    if shared_x | shared_y:
         return False
-    if side_too_near(sides, n, 0, n_par, grid.x, grid.y, grid.size[1], grid.label):
+    if side_too_near(sides, n, near_x, 0, n_par, grid.x, grid.y, grid.size[1], grid.label):
         return False
-    if side_too_near(sides, n, 1, n_par, grid.y, grid.x, grid.size[0], grid.label.T):
+    if side_too_near(sides, n, near_y, 1, n_par, grid.y, grid.x, grid.size[0], grid.label.T):
         return False
     copy_with(grid, sides, n, trial)
     for k in range(n):
@@ -138,29 +139,35 @@ def overlap(sides: NDArray[np.int64], i: int, j: int) -> bool:
 
 
 @kernel
-def shares_side(sides: NDArray[np.int64], n: int, axis: int) -> bool:
-    """Rule 3 across one axis: whether rectangle n shares a side with an earlier one, or nearly.
+def compare_sides(
+    sides: NDArray[np.int64], n: int, axis: int, n_par: int
+) -> tuple[bool, np.uint64]:
+    """Rule 3 across one axis, and a first look at rule 4.
 
-    See `reference.rule_no_shared_side`. A move across a side closes a distance of 1; a move along
-    it makes sides overlap that just met end to end.
+    Whether rectangle n shares a side with an earlier one, here or after a move by one pixel
+    (`reference.rule_no_shared_side`): a move across a side closes a distance of 1, a move along it
+    makes sides overlap that just met end to end. And the earlier rectangles, as a mask, that have
+    a side near one of its own, visible or not.
     """
     low, high = sides[axis, n], sides[axis + 2, n]
     start, stop = sides[1 - axis, n], sides[3 - axis, n]
     shared = False
+    near = np.uint64(0)
     for k in range(n):
         common = min(stop, sides[3 - axis, k]) - max(start, sides[1 - axis, k])
         a, b = sides[axis, k], sides[axis + 2, k]
         distance = min(min(abs(low - a), abs(low - b)), min(abs(high - a), abs(high - b)))
-        # At a distance of 0 it is enough to meet; at a distance of 1 they must have a pixel in
-        # common.
+        # Rule 3: at a distance of 0 it is enough to meet, at 1 they must have a pixel in common.
         shared |= (distance <= 1) & (common >= distance)
-    return shared
+        near |= np.uint64((distance < n_par) & (common > -n_par)) << np.uint64(k)
+    return shared, near
 
 
 @kernel
 def side_too_near(
     sides: NDArray[np.int64],
     n: int,
+    near: np.uint64,
     axis: int,
     n_par: int,
     across: NDArray[np.int64],
@@ -168,7 +175,7 @@ def side_too_near(
     cells: int,
     label: NDArray[np.uint8],
 ) -> bool:
-    """Rule 4 across one axis: whether an earlier side shows too near one of rectangle n.
+    """Rule 4 across one axis: whether a side of one of the near rectangles shows too near.
 
     See `reference.rule_parallel_sides`. The grid (its lines across and along the sides, the number
     of cells along them, its labels by [along, across]) does not have the candidate yet, so what
@@ -176,7 +183,9 @@ def side_too_near(
     """
     low, high = sides[axis, n], sides[axis + 2, n]
     start, stop = sides[1 - axis, n], sides[3 - axis, n]
-    for k in range(n):
+    while near:
+        k = highest_bit(near) - 1  # type: ignore[arg-type]
+        near ^= np.uint64(1) << np.uint64(k)
         for side in (axis, axis + 2):
             line = sides[side, k]
             if abs(line - low) >= n_par and abs(line - high) >= n_par:

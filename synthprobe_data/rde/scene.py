@@ -101,12 +101,13 @@ def read_scene(rectangles: ArrayLike, *, height: int, width: int) -> Scene:
 def first_refused(config: RdeConfig, rectangles: ArrayLike) -> int | None:
     """The first rectangle that the rules refuse on top of those before it, or ``None``."""
     boxes = _checked(rectangles)
+    inside = (boxes >= 0).all(1) & (boxes[:, 2] <= config.width) & (boxes[:, 3] <= config.height)
     settings = kernel_settings(config)
     sides, grid, trial = empty_sides(), empty_grid(), empty_grid()
     sides[:, : len(boxes)] = boxes.T
     compress(sides, 0, config.width, config.height, grid)
     for k in range(len(boxes)):
-        if not accepts(settings, sides, k, grid, trial):
+        if not inside[k] or not accepts(settings, sides, k, grid, trial):
             return k
         grid, trial = trial, grid
     return None

@@ -17,7 +17,7 @@ from synthprobe_data.dataset import Block
 from synthprobe_data.rde.certificate import certify
 from synthprobe_data.rde.config import RdeConfig
 from synthprobe_data.rde.cues import find_cues
-from synthprobe_data.rde.generate import _prepare, _Workspace, empty_block
+from synthprobe_data.rde.generate import Workspace, empty_block, prepare
 from synthprobe_data.rde.grid import compress
 from synthprobe_data.rde.place import Settings, accepts
 from synthprobe_data.rde.ranks import find_ranks
@@ -67,7 +67,7 @@ def check_block(config: RdeConfig, block: Block) -> NDArray[np.uint32]:
     A row whose rectangles cannot be painted gets no further check; one whose colours are wrong is
     not compared with its picture.
     """
-    prepared = _prepare(config)
+    prepared = prepare(config)
     count, height, width = len(block["n_rectangles"]), config.height, config.width
     stored: dict[str, NDArray[Any]] = {
         name: np.require(block[name], column.dtype, ["C", "W"])
@@ -100,7 +100,7 @@ def _check_block(
     settings: Settings,
     palette: NDArray[np.uint8],
     weights: NDArray[np.uint32],
-    work: _Workspace,
+    work: Workspace,
     drawn_image: NDArray[np.uint8],
     drawn_rank: NDArray[np.uint8],
     drawn_label: NDArray[np.uint8],
@@ -210,7 +210,7 @@ def _unused_is_empty(
 
 
 @kernel
-def _follows_rules(settings: Settings, work: _Workspace, n: int) -> bool:
+def _follows_rules(settings: Settings, work: Workspace, n: int) -> bool:
     """Whether each rectangle is accepted on top of those before it (`scene.first_refused`)."""
     grid, trial = work.grid, work.trial
     compress(work.sides, 0, settings.width, settings.height, grid)
@@ -222,7 +222,7 @@ def _follows_rules(settings: Settings, work: _Workspace, n: int) -> bool:
 
 
 @kernel
-def _same_cues(work: _Workspace, above: NDArray[np.uint8], n: int) -> bool:
+def _same_cues(work: Workspace, above: NDArray[np.uint8], n: int) -> bool:
     """Whether ``above`` has the cues that stand in the workspace."""
     for i in range(n):
         for j in range(n):

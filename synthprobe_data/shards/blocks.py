@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from synthprobe_data.dataset import Block
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.digest import row_digests
-from synthprobe_data.shards.layout import DEFLATE_LEVEL, Column
+from synthprobe_data.shards.layout import Column
 from synthprobe_data.shards.opened import open_dataset
-from synthprobe_data.shards.pack import PackedBlock, Task, _deflate
-from synthprobe_data.shards.reader import ShardReader, _inflate
+from synthprobe_data.shards.pack import PackedBlock, Task, deflate
+from synthprobe_data.shards.reader import ShardReader, inflate
 
 BLOCK_BYTES: Final = 8 * 2**20
 """Decoded size of a block that stays in the cache while it is worked on."""
@@ -101,7 +101,7 @@ class BlockReader(ShardReader):
                 else:
                     values[i] = stored[row]
                 if packed is not None:
-                    packed.append(_deflate(values[i], DEFLATE_LEVEL) if chunk is None else chunk)
+                    packed.append(deflate(values[i]) if chunk is None else chunk)
         return values
 
 
@@ -110,10 +110,10 @@ def _read_stored(stored: h5py.Dataset, row: int, goal: NDArray[Any]) -> bytes | 
     mask, chunk = stored.id.read_direct_chunk((row, *(0,) * goal.ndim))
     decoded = chunk
     if mask == 0:
-        inflate = _inflate.decompressobj()
+        stream = inflate.decompressobj()
         # One byte more than there may be, so that a chunk that holds more is found out.
-        decoded = inflate.decompress(chunk, goal.nbytes + 1)
-        if len(decoded) == goal.nbytes and not inflate.eof:
+        decoded = stream.decompress(chunk, goal.nbytes + 1)
+        if len(decoded) == goal.nbytes and not stream.eof:
             raise SynthprobeError("its end is missing.")
     if len(decoded) != goal.nbytes:
         raise SynthprobeError("it does not have the size of a row.")

@@ -49,10 +49,15 @@ def columns_of(dataset: Dataset, config: Config) -> list[Column]:
     return [Column(name, block[name].dtype, block[name].shape[1:]) for name in sorted(block)]
 
 
+def small_rows_per_chunk(rows: int) -> int:
+    """Rows in a chunk of the datasets that are not chunked by row, in a file with so many rows."""
+    return min(SMALL_ROWS_PER_CHUNK, max(rows, 1))
+
+
 def create_columns(file: h5py.File, columns: list[Column], rows: int) -> None:
     """Create the datasets for this many rows."""
     for column in columns:
-        chunk_rows = 1 if column.chunked_by_row else min(SMALL_ROWS_PER_CHUNK, max(rows, 1))
+        chunk_rows = 1 if column.chunked_by_row else small_rows_per_chunk(rows)
         file.create_dataset(
             column.name,
             shape=(rows, *column.shape),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +14,17 @@ from synthprobe_data.settings import Config
 from synthprobe_data.shards.digest import row_digests
 from synthprobe_data.shards.layout import DEFLATE_LEVEL, Column
 
+_compress: Any
 try:
-    from isal import isal_zlib
-
-    _deflate = isal_zlib.compress
+    from isal.isal_zlib import compress as _compress
 except ImportError:  # no wheel for this platform: the standard library writes the same format
-    _deflate = zlib.compress
+    _compress = zlib.compress
+
+
+def deflate(data: NDArray[Any]) -> bytes:
+    """Compress an array as HDF5's deflate filter does."""
+    packed: bytes = _compress(data, DEFLATE_LEVEL)
+    return packed
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,7 @@ def pack_block(
     chunks = {}
     for column in columns:
         if column.chunked_by_row:
-            rows = [_deflate(row, DEFLATE_LEVEL) for row in block[column.name]]
+            rows = [deflate(row) for row in block[column.name]]
             # One piece goes through the pipe to the parent faster than many.
             chunks[column.name] = b"".join(rows), [len(row) for row in rows]
     return PackedBlock(

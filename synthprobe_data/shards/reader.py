@@ -18,11 +18,11 @@ from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.header import Header, read_header
 from synthprobe_data.shards.layout import Column
 
-_inflate: Any
+inflate: Any
 try:
-    from isal import isal_zlib as _inflate
+    from isal import isal_zlib as inflate
 except ImportError:  # no wheel for this platform
-    _inflate = zlib
+    inflate = zlib
 
 
 class ShardReader:
@@ -113,7 +113,7 @@ class ShardReader:
         mask, packed = stored.id.read_direct_chunk((row, *(0,) * len(column.shape)))
         if mask == 0:
             # One byte more than there may be, so that a chunk that holds more is found out.
-            stream = _inflate.decompressobj()
+            stream = inflate.decompressobj()
             packed = stream.decompress(packed, column.row_bytes + 1)
             if not stream.eof:
                 raise SynthprobeError("its compressed data do not end where the row ends.")

@@ -9,6 +9,7 @@ import os
 import secrets
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
 import h5py
 import numpy as np
@@ -18,12 +19,15 @@ from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.digest import ContentDigest
 from synthprobe_data.shards.layout import (
-    SMALL_ROWS_PER_CHUNK,
     Column,
     create_columns,
+    small_rows_per_chunk,
     write_attributes,
 )
-from synthprobe_data.shards.pack import PackedBlock
+from synthprobe_data.shards.pack import PackedBlock, deflate
+
+LIBVER: Final = ("v110", "v110")
+"""Readable by HDF5 1.10 (2016) and newer: its metadata have checksums, so that damage shows."""
 
 
 class ShardWriter:
@@ -32,35 +36,45 @@ class ShardWriter:
     def __init__(self, file: h5py.File, columns: list[Column], rows: int) -> None:
         create_columns(file, columns, rows)
         self._file = file
-        self._chunked = {
-            c.name: (file[c.name].id, (0,) * len(c.shape)) for c in columns if c.chunked_by_row
+        self._stored = {c.name: (file[c.name].id, (0,) * len(c.shape)) for c in columns}
+        self._chunk_rows = small_rows_per_chunk(rows)
+        self._chunk: Block = {
+            c.name: np.zeros((self._chunk_rows, *c.shape), c.dtype.newbyteorder("<"))
+            for c in columns
+            if not c.chunked_by_row
         }
-        self._waiting: list[Block] = []
-        self._rows_stored = 0
-        self._rows_waiting = 0
+        self._small_rows = 0
         self._digest = ContentDigest()
 
     def write(self, block: PackedBlock) -> None:
         """Store a block."""
         for name, (chunks, lengths) in block.chunks.items():
-            dataset, origin = self._chunked[name]
+            dataset, origin = self._stored[name]
             view, start = memoryview(chunks), 0
             for row, length in enumerate(lengths, block.task.row):
                 dataset.write_direct_chunk((row, *origin), view[start : start + length])
                 start += length
         self._digest.update(block.digests)
-        # One write of many small rows takes as long as one of few.
-        self._waiting.append(block.small)
-        self._rows_waiting += block.task.count
-        if self._rows_waiting >= SMALL_ROWS_PER_CHUNK:
-            self._store_waiting()
+        self._write_small(block.small, block.task.count)
 
-    def _store_waiting(self) -> None:
-        start, stop = self._rows_stored, self._rows_stored + self._rows_waiting
-        for name in self._waiting[0] if self._waiting else ():
-            self._file[name][start:stop] = np.concatenate([small[name] for small in self._waiting])
-        self._waiting.clear()
-        self._rows_stored, self._rows_waiting = stop, 0
+    def _write_small(self, small: Block, count: int) -> None:
+        """Put rows into the chunk that is being filled, and store it when it is full."""
+        done = 0
+        while done < count:
+            place = self._small_rows % self._chunk_rows
+            step = min(count - done, self._chunk_rows - place)
+            for name, chunk in self._chunk.items():
+                chunk[place : place + step] = small[name][done : done + step]
+            done += step
+            self._small_rows += step
+            if self._small_rows % self._chunk_rows == 0:
+                self._store_chunk(self._small_rows - self._chunk_rows)
+
+    def _store_chunk(self, first: int) -> None:
+        for name, chunk in self._chunk.items():
+            dataset, origin = self._stored[name]
+            dataset.write_direct_chunk((first, *origin), deflate(chunk))
+            chunk.fill(0)  # the last chunk of a file may not be full
 
     def finish(
         self,
@@ -72,7 +86,8 @@ class ShardWriter:
         index_start: Mapping[str, int],
     ) -> str:
         """Write the attributes and return the content digest."""
-        self._store_waiting()
+        if self._small_rows % self._chunk_rows:
+            self._store_chunk(self._small_rows // self._chunk_rows * self._chunk_rows)
         digest = self._digest.hexdigest()
         write_attributes(
             self._file,
@@ -99,7 +114,7 @@ def new_file(path: Path, *, force: bool) -> Iterator[h5py.File]:
     part = _part(path)
     try:
         with _explained(path):
-            file = h5py.File(part, "x", libver=("earliest", "v108"))
+            file = h5py.File(part, "x", libver=LIBVER)
             try:
                 yield file
             finally:

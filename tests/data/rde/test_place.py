@@ -16,11 +16,11 @@ from synthprobe_data.rde.config import MAX_RECTANGLES, MODES, RdeConfig
 from synthprobe_data.rde.grid import Grid, compress, empty_grid, empty_sides
 from synthprobe_data.rde.place import (
     accepts,
+    compare_sides,
     everyone_shows,
     kernel_settings,
     overlap,
     place,
-    shares_side,
     shows_enough,
     side_too_near,
     t_junction_too_near,
@@ -46,6 +46,15 @@ def on_grid(rectangles: np.ndarray, height: int, width: int) -> tuple[np.ndarray
     sides[:, : len(rectangles)] = rectangles.T
     compress(sides, len(rectangles), width, height, grid)
     return sides, grid
+
+
+def too_near(sides: np.ndarray, n: int, n_par: int, grid: Grid) -> bool:
+    """Rule 4 by the kernels."""
+    columns, rows = grid.size
+    upright, level = (compare_sides(sides, n, axis, n_par)[1] for axis in (0, 1))
+    return side_too_near(
+        sides, n, upright, 0, n_par, grid.x, grid.y, rows, grid.label
+    ) or side_too_near(sides, n, level, 1, n_par, grid.y, grid.x, columns, grid.label.T)
 
 
 def first_refused_by_reference(config: RdeConfig, rectangles: np.ndarray) -> int | None:
@@ -106,7 +115,7 @@ def test_rule_3_no_shared_side_equals_the_reference(scene: tuple[np.ndarray, Rde
     rectangles, config = scene
     sides, _ = on_grid(rectangles, config.height, config.width)
     for n in range(len(rectangles)):
-        shared = shares_side(sides, n, 0) or shares_side(sides, n, 1)
+        shared = any(compare_sides(sides, n, axis, config.n_par)[0] for axis in (0, 1))
         assert shared != reference.rule_no_shared_side(config, rectangles[: n + 1])
 
 
@@ -114,14 +123,12 @@ def test_rule_3_no_shared_side_equals_the_reference(scene: tuple[np.ndarray, Rde
 @given(scenes())
 def test_rule_4_parallel_sides_equals_the_reference(scene: tuple[np.ndarray, RdeConfig]) -> None:
     rectangles, config = scene
-    n_par = config.n_par
     sides, _ = on_grid(rectangles, config.height, config.width)
     for n in range(len(rectangles)):
         _, grid = on_grid(rectangles[:n], config.height, config.width)
-        columns, rows = grid.size
-        upright = side_too_near(sides, n, 0, n_par, grid.x, grid.y, rows, grid.label)
-        level = side_too_near(sides, n, 1, n_par, grid.y, grid.x, columns, grid.label.T)
-        assert (upright or level) != reference.rule_parallel_sides(config, rectangles[: n + 1])
+        assert too_near(sides, n, config.n_par, grid) != reference.rule_parallel_sides(
+            config, rectangles[: n + 1]
+        )
 
 
 @everywhere
@@ -133,10 +140,7 @@ def test_rule_4_what_shows_just_beside_the_candidate_counts(
     rectangles = turned(np.array([(10 + gap, 8, 20, 14), (2, 2, 10, 20)]))
     sides, _ = on_grid(rectangles, 24, 24)
     _, grid = on_grid(rectangles[:1], 24, 24)
-    columns, rows = grid.size
-    upright = side_too_near(sides, 1, 0, 2, grid.x, grid.y, rows, grid.label)
-    level = side_too_near(sides, 1, 1, 2, grid.y, grid.x, columns, grid.label.T)
-    assert (upright or level) is refused
+    assert too_near(sides, 1, 2, grid) is refused
     assert reference.rule_parallel_sides(config, rectangles) is not refused
 
 

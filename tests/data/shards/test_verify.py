@@ -426,7 +426,7 @@ def test_missing_exchanged_and_extra_shards_are_named(folder: Path) -> None:
         (lambda m: m["splits"].update(train=13), "manifest.json"),
         (lambda m: m["shards"][1].update(index_start=5), "manifest.json"),
         (lambda m: m["shards"][0].update(sha256="0" * 64), "train-00000-of-00003.h5"),
-        (lambda m: m["shards"][0].update(split=["train"]), "train-00000-of-00003.h5"),
+        (lambda m: m["shards"][0].update(split=["train"]), "manifest.json"),
         (lambda m: m["shards"].clear(), "manifest.json"),
         (lambda m: m.pop("shards"), "manifest.json"),
     ],
