@@ -10,12 +10,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from synthprobe_data.cards.paths import card_paths
+from synthprobe_data.cards.write import write_cards
 from synthprobe_data.cli import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Parser, interrupt
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.edit import merge, split
 from synthprobe_data.shards.export import export_png, export_webdataset
 from synthprobe_data.shards.info import describe, summary
 from synthprobe_data.shards.verify import verify
+from synthprobe_data.shards.writer import check_target
 
 EXIT_FAILED: Final = 1
 _PROGRAM: Final = "synthprobe-shards"
@@ -70,6 +73,14 @@ def build_parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--workers", type=int, metavar="N", help="worker processes (all cores)")
     command.add_argument("--json", action="store_true", help="the report as JSON, for programs")
+
+    command = _add(
+        commands,
+        "card",
+        _card,
+        "write the card, the Croissant file and the picture of a dataset again",
+    )
+    _add_force(command, "card")
 
     command = _add(
         commands,
@@ -198,6 +209,12 @@ def _verify(given: argparse.Namespace) -> int:
     return 0 if report.ok else EXIT_FAILED
 
 
+def _card(given: argparse.Namespace) -> int:
+    for path in write_cards(given.path, force=given.force):
+        print(path)
+    return 0
+
+
 def _preview(given: argparse.Namespace) -> int:
     from synthprobe_data.shards.preview import write_sheet  # here, because few need to draw
 
@@ -214,13 +231,17 @@ def _preview(given: argparse.Namespace) -> int:
 
 
 def _merge(given: argparse.Namespace) -> int:
+    for card in card_paths(given.out, folder=False).all():
+        check_target(card, force=given.force)
     digest = merge(given.path, given.out, force=given.force, progress=True)
+    write_cards(given.out, force=given.force)
     print(f"{given.out}: content digest {digest}")
     return 0
 
 
 def _split(given: argparse.Namespace) -> int:
     digest = split(given.path, given.out, given.shards, force=given.force, progress=True)
+    write_cards(given.out, force=given.force)
     print(f"{given.out}: {given.shards} shards; content digest {digest}")
     return 0
 

@@ -41,8 +41,24 @@ def test_a_whole_round(source: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert run("export", source, "--out", tmp_path / "png", "--format", "png") == 0
     assert run("export", source, "--out", tmp_path / "tar", "--format", "webdataset") == 0
     assert run("preview", source, "--out", tmp_path / "sheet.png", "--samples", 2) == 0
+    cards = {"again.md", "again.croissant.json", "again.png"}
     names = {"rde.h5", "rde", "again.h5", "png", "tar", "sheet.png"}
-    assert set(os.listdir(tmp_path)) == names
+    assert set(os.listdir(tmp_path)) == names | cards
+    assert "README.md" in os.listdir(tmp_path / "rde")
+
+
+def test_the_card_is_written_again_only_when_forced(
+    source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("card", source) == 0
+    card = tmp_path / "rde.md"
+    text = card.read_text()
+    card.write_text("notes of mine")
+    assert run("card", source) == 2
+    assert "exists and is left as it is" in capsys.readouterr().err
+    assert card.read_text() == "notes of mine"
+    assert run("card", source, "--force") == 0
+    assert card.read_text() == text
 
 
 @pytest.mark.parametrize("as_folder", [False, True])
