@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
-import shutil
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
@@ -31,6 +29,7 @@ from synthprobe_data.run import (
 )
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.digest import ContentDigest
+from synthprobe_data.shards.folder import check_folder, part_of, put_in_place
 from synthprobe_data.shards.kept import digests_if_complete
 from synthprobe_data.shards.layout import columns_of
 from synthprobe_data.shards.manifest import MANIFEST, Manifest, ShardEntry
@@ -129,8 +128,8 @@ def generate_folder(
     if workers is not None:
         check_workers(workers)
     plans = plan_shards(splits, shards)
-    check_folder(folder, force=force, resume=resume)
-    part = _prepare_part(folder, plans, resume=resume)
+    check_folder(folder, force=force)
+    part = _prepare_part(folder, plans, force=force, resume=resume)
     rows = sum(splits.values())
     workers = min(workers or cores(), len(plans))
     if workers > 1 and scheduler is None:
@@ -165,7 +164,7 @@ def generate_folder(
         workers=workers if here else None,
         force=True,
     )
-    _put_in_place(part, folder)
+    put_in_place(part, folder)
     return RunSummary(
         path=folder,
         rows=rows,
@@ -220,34 +219,13 @@ def _entry(path: Path, shard: ShardPlan, digests: bytes) -> ShardEntry:
     )
 
 
-def check_folder(folder: Path, *, force: bool, resume: bool) -> None:
-    """Raise `SynthprobeError` if no folder of shards can be put at this path."""
-    part = _part(folder)
-    if folder.exists() and not folder.is_dir():
-        raise SynthprobeError(f"{folder} is a file: name a folder for the shards.")
-    if not folder.parent.is_dir():
-        raise SynthprobeError(f"the folder {folder.parent} does not exist: make it first.")
-    if not os.access(folder.parent, os.W_OK | os.X_OK):
-        raise SynthprobeError(f"the folder {folder.parent} cannot be written to.")
-    if folder.is_dir() and any(folder.iterdir()):
-        if not force:
-            raise SynthprobeError(f"{folder} exists and is left as it is: --force replaces it.")
-        if not (folder / MANIFEST).is_file():
-            raise SynthprobeError(f"{folder} is not a dataset, so even --force leaves it as it is.")
+def _prepare_part(folder: Path, plans: list[ShardPlan], *, force: bool, resume: bool) -> Path:
+    """Make the folder for the shards; of what a killed run left, keep what can be of use."""
+    part = part_of(folder)
     if part.exists() and not (force or resume):
         raise SynthprobeError(
             f"{part} is left from a run that was killed: --resume goes on, --force starts anew."
         )
-
-
-def _part(folder: Path) -> Path:
-    """Where a folder stands until it is complete."""
-    return folder.with_name(folder.name + ".part")
-
-
-def _prepare_part(folder: Path, plans: list[ShardPlan], *, resume: bool) -> Path:
-    """Make the folder for the shards; of what a killed run left, keep what can be of use."""
-    part = _part(folder)
     kept = {shard.file for shard in plans} if resume else set()
     try:
         part.mkdir(exist_ok=True)
@@ -268,18 +246,6 @@ def _removed_if_empty(part: Path) -> Iterator[None]:
         with contextlib.suppress(OSError):
             part.rmdir()
         raise
-
-
-def _put_in_place(part: Path, folder: Path) -> None:
-    """Give a complete folder its name; what had that name before goes only then."""
-    old = folder.with_name(folder.name + ".old")
-    try:
-        if folder.is_dir():
-            os.replace(folder, old)
-        os.replace(part, folder)
-        shutil.rmtree(old, ignore_errors=True)
-    except OSError as error:
-        raise SynthprobeError(f"{part} could not be renamed: {error.strerror}.") from error
 
 
 def _run(

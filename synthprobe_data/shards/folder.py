@@ -21,7 +21,7 @@ def new_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
     replaced at the end; a folder that is no dataset is refused all the same.
     """
     check_folder(folder, force=force)
-    part = folder.with_name(folder.name + ".part")
+    part = part_of(folder)
     try:
         part.mkdir()
     except FileExistsError:
@@ -34,7 +34,7 @@ def new_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
     try:
         yield part
         check_folder(folder, force=force)
-        _put_in_place(part, folder)
+        put_in_place(part, folder)
     except OSError as error:
         raise SynthprobeError(f"{folder} could not be written: {error.strerror}.") from error
     finally:
@@ -57,10 +57,18 @@ def check_folder(folder: Path, *, force: bool) -> None:
             raise SynthprobeError(f"{folder} exists, is not empty, and is left as it is.")
 
 
-def _put_in_place(part: Path, folder: Path) -> None:
+def part_of(folder: Path) -> Path:
+    """Where a folder stands until it is complete."""
+    return folder.with_name(folder.name + ".part")
+
+
+def put_in_place(part: Path, folder: Path) -> None:
     """Give a complete folder its name; what had that name before goes only then."""
     old = folder.with_name(folder.name + ".old")
-    if folder.is_dir():
-        os.replace(folder, old)
-    os.replace(part, folder)
+    try:
+        if folder.is_dir():
+            os.replace(folder, old)
+        os.replace(part, folder)
+    except OSError as error:
+        raise SynthprobeError(f"{part} could not be renamed: {error.strerror}.") from error
     shutil.rmtree(old, ignore_errors=True)

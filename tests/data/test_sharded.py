@@ -97,7 +97,7 @@ def test_force_replaces_a_dataset_but_nothing_else(tmp_path: Path) -> None:
     other = tmp_path / "thesis"
     other.mkdir()
     (other / "chapter.txt").write_text("years of work")
-    with pytest.raises(SynthprobeError, match="is not a dataset"):
+    with pytest.raises(SynthprobeError, match="is not empty, and is left as it is"):
         generate_folder(other, RDE, SMALL, splits=SPLITS, shards=2, force=True)
     assert (other / "chapter.txt").read_text() == "years of work"
 
