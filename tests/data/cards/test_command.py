@@ -17,7 +17,7 @@ from synthprobe_data.rde import RDE
     [
         ("synthprobe-gen rde --out rde.h5", "synthprobe-gen rde --out rde.h5"),
         ("/a/bin/synthprobe-gen rde --out=/b/c/rde.h5", "synthprobe-gen rde --out=rde.h5"),
-        ("synthprobe-gen rde --out '/home/a b/c d/'", "synthprobe-gen rde --out 'c d'"),
+        ("synthprobe-gen rde --out '/data/a b/c d/'", "synthprobe-gen rde --out 'c d'"),
         (r"'C:\tools\synthprobe-gen.exe' rde", "synthprobe-gen.exe rde"),
         ("x --scheduler tcp://10.0.0.1:8786", "x --scheduler ADDRESS"),
         ("x --out /", "x --out ."),
