@@ -2,8 +2,8 @@
 
 Run it on an otherwise idle machine; it prints one table in Markdown. The memory map has the decoded
 pictures and ranks in two NumPy files, which the system keeps in memory; it goes through the same
-conversion, collation and loader. The sources take turns, so that the ratios hold on a shared
-machine.
+conversion, collation and loader. "Bytes" are the arrays of the file, converted after the loader
+has given them. The sources take turns, so that the ratios hold on a shared machine.
 """
 
 from __future__ import annotations
@@ -64,10 +64,12 @@ def write_memory_map(shard: Path, folder: Path) -> None:
 
 
 def rate(loader: DataLoader[dict[str, Tensor]]) -> float:
-    """Pictures per second, of one pass over all batches."""
+    """Pictures per second, of one pass over all batches, as networks see them."""
+    normalisation = normalisation_of("rde", RdeConfig())
     started, pictures = time.perf_counter(), 0
     for batch in loader:
-        pictures += len(batch["image"])
+        seen = batch if "target" in batch else to_network("rde", batch, normalisation)
+        pictures += len(seen["image"])
     return pictures / (time.perf_counter() - started)
 
 

@@ -37,6 +37,7 @@ class ShardReader:
         self._file: h5py.File | None = None
         self._process = 0
         self._small: dict[str, NDArray[Any]] = {}
+        self._rows: dict[str, Any] = {}
         with self._explained():
             self.header: Header = read_header(self._opened())
 
@@ -80,6 +81,7 @@ class ShardReader:
             self._file.close()
         self._file = None
         self._small = {}
+        self._rows = {}
 
     def __enter__(self) -> Self:
         return self
@@ -91,11 +93,12 @@ class ShardReader:
         return {"path": self.path, "header": self.header}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _file=None, _process=0, _small={})
+        self.__dict__.update(state, _file=None, _process=0, _small={}, _rows={})
 
     def _opened(self) -> h5py.File:
         if self._file is None or self._process != os.getpid():
-            # A handle that came through a fork is left alone: closing it would disturb the parent.
+            # Let go of a handle that came through a fork first, or HDF5 would go on with it.
+            self._file, self._rows = None, {}
             self._file = h5py.File(self.path, "r")
             self._process = os.getpid()
         return self._file
@@ -107,8 +110,14 @@ class ShardReader:
         raise SynthprobeError(f"{self.path} has no dataset {name!r}.")
 
     def _read_chunk(self, column: Column, row: int) -> NDArray[Any]:
-        stored = self._opened()[column.name]
-        if stored.chunks != (1, *column.shape) or stored.compression != "gzip":
+        file = self._opened()
+        if column.name not in self._rows:
+            # Asking h5py for a dataset and its layout takes longer than decoding a row.
+            stored = file[column.name]
+            by_row = stored.chunks == (1, *column.shape) and stored.compression == "gzip"
+            self._rows[column.name] = stored, by_row
+        stored, by_row = self._rows[column.name]
+        if not by_row:
             return np.asarray(stored[row], column.dtype)
         mask, packed = stored.id.read_direct_chunk((row, *(0,) * len(column.shape)))
         if mask == 0:

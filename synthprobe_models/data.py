@@ -1,0 +1,249 @@
+"""Samples for PyTorch: from a file or a folder of shards, or freshly generated without end."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.utils.data import Dataset, IterableDataset, get_worker_info
+
+from synthprobe_data import DATASETS, SynthprobeError, iter_samples, make_sample, open_dataset
+
+if TYPE_CHECKING:
+    from synthprobe_data.settings import Config
+
+Sample = dict[str, Tensor]
+"""One sample: the tensors by name."""
+Arrays = Mapping[str, NDArray[Any]] | Mapping[str, Tensor]
+"""Some samples as a file has them: the arrays by name, with one row for each sample."""
+Normalisation = Mapping[str, Mapping[str, int]]
+"""How networks see an array: by its name, the ``offset`` and the ``divisor``."""
+
+BLOCK: Final = 32
+"""So many consecutive indices of a stream are made by the same worker."""
+_END: Final = 2**63 - 1  # one past the last index
+
+
+@dataclass(frozen=True)
+class Representation:
+    """How networks see the samples of a dataset."""
+
+    columns: tuple[str, ...]
+    """The arrays that it takes."""
+    convert: Callable[[Arrays, Normalisation], Sample]
+    """From these arrays, one row for each sample, to tensors, one row for each sample."""
+
+
+def _rde(arrays: Arrays, normalisation: Normalisation) -> Sample:
+    """``image`` (n, 3, H, W) in [0, 1], and ``target`` (n, 1, H, W), the ranks in (0, 1]."""
+    image = torch.as_tensor(arrays["image"]).permute(0, 3, 1, 2)
+    rank, scale = torch.as_tensor(arrays["rank"]).unsqueeze(1), normalisation["rank"]
+    return {
+        "image": _as_float(image).div_(255),
+        "target": _as_float(rank).add_(scale["offset"]).div_(scale["divisor"]),
+    }
+
+
+def _as_float(values: Tensor) -> Tensor:
+    return values.to(torch.float32, memory_format=torch.contiguous_format)
+
+
+REPRESENTATIONS: Final[Mapping[str, Representation]] = {
+    "rde": Representation(("image", "rank"), _rde),
+}
+"""By the name of the dataset."""
+
+
+def find_representation(dataset: str) -> Representation:
+    """How networks see this dataset; `SynthprobeError` if that is not known."""
+    if dataset not in REPRESENTATIONS:
+        raise SynthprobeError(
+            f"how networks see the dataset {dataset!r} is not known: take one of "
+            f"{', '.join(REPRESENTATIONS)}, or name the columns to read."
+        )
+    return REPRESENTATIONS[dataset]
+
+
+def normalisation_of(dataset: str, config: Config) -> Normalisation:
+    """What the files of a dataset with this config say in their attribute ``normalisation``."""
+    return json.loads(DATASETS[dataset].attributes(config).get("normalisation", "{}"))
+
+
+def to_network(dataset: str, arrays: Arrays, normalisation: Normalisation) -> Sample:
+    """Some samples as networks see them.
+
+    The batches of a `DataLoader` over named columns may be given, too, after they are on the device
+    where they are needed: workers then send a quarter of the bytes, and converting is done there.
+
+    Parameters
+    ----------
+    dataset
+        A name in `REPRESENTATIONS`.
+    arrays
+        The arrays or tensors by name, with one row for each sample, as a file has them.
+    normalisation
+        As `normalisation_of` gives it, and the attribute of the datasets below.
+
+    Returns
+    -------
+    dict
+        The tensors by name, with one row for each sample. For RDE, ``image`` is float32
+        (n, 3, H, W) in [0, 1], and ``target`` is float32 (n, 1, H, W) with
+        ``(rank + offset) / divisor``.
+    """
+    return find_representation(dataset).convert(arrays, normalisation)
+
+
+class ShardDataset(Dataset[Sample]):  # type: ignore[misc, unused-ignore]
+    """The samples of one split of a file, or of a folder of shards.
+
+    It may be given to the workers of a `DataLoader`, forked or spawned: each process opens the
+    files for itself.
+
+    Parameters
+    ----------
+    path
+        The file or the folder.
+    split
+        One of the splits that it has.
+    columns
+        The arrays to give as they stand in the file, under their names. By default a sample is what
+        networks see, by `to_network`.
+    transform
+        Called with each sample; what it returns is given instead.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        split: str = "train",
+        columns: Sequence[str] | None = None,
+        transform: Callable[[Sample], Sample] | None = None,
+    ) -> None:
+        data = open_dataset(path)
+        self.dataset: str = data.dataset.name
+        self.config: Config = data.config
+        self.columns = None if columns is None else _checked_columns(columns)
+        self.transform = transform
+        self._data = data
+        self._process = os.getpid()
+        self._split = data[split]
+        self.normalisation = normalisation_of(self.dataset, data.config)
+        self._names = self.columns or find_representation(self.dataset).columns
+        self._split.read([], self._names)  # a name that is wrong is said here, not in a worker
+        data.close()  # so that a worker that is forked now inherits nothing
+
+    def __len__(self) -> int:
+        return len(self._split)
+
+    def __getitem__(self, index: int) -> Sample:
+        return self.__getitems__([index])[0]
+
+    def __getitems__(self, indices: Sequence[int]) -> list[Sample]:
+        """Several samples at once, for which a `DataLoader` asks."""
+        if self._process != os.getpid():
+            # HDF5 would go on with a handle that came through a fork, as it knows the file.
+            self._data.close()
+            self._process = os.getpid()
+        arrays = self._split.read([int(index) for index in indices], self._names)
+        if self.columns is None:
+            tensors = to_network(self.dataset, arrays, self.normalisation)
+        else:
+            tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+        samples = _rows(tensors)
+        return samples if self.transform is None else [self.transform(s) for s in samples]
+
+
+class StreamDataset(IterableDataset[Sample]):  # type: ignore[misc, unused-ignore]
+    """Fresh samples, as networks see them, made while they are asked for.
+
+    The same arguments give the same samples, those of `synthprobe_data.iter_samples`, from the
+    start whenever it is iterated. With n workers, each makes every n-th block of `BLOCK`
+    indices; together they give each index once, and with batches of `BLOCK` in the order of the
+    indices. The processes of a distributed run take seeds of their own.
+
+    Parameters
+    ----------
+    dataset
+        A name in `synthprobe_data.DATASETS`.
+    split
+        Any name; one that no file has, such as the default, shares no sample with any file.
+    seed
+        Any whole number from 0 to 2**64 - 1.
+    config
+        The settings; the canonical ones by default.
+    start
+        Index of the first sample.
+    length
+        How many samples; without end by default.
+    """
+
+    def __init__(
+        self,
+        dataset: str = "rde",
+        split: str = "stream",
+        seed: int = 0,
+        config: Config | None = None,
+        start: int = 0,
+        length: int | None = None,
+    ) -> None:
+        if not isinstance(split, str):
+            raise SynthprobeError(f"split is {split!r}: it must be a name.")
+        _check_whole("start", start, _END - 1)
+        _check_whole("length", 0 if length is None else length, _END - start)
+        # Made here, so that whatever is wrong is said here and not in a worker.
+        make_sample(dataset, index=start, split=split, seed=seed, config=config)
+        self.dataset = dataset
+        self.split = split
+        self.seed = seed
+        self.config: Config = DATASETS[dataset].config() if config is None else config
+        self.start = start
+        self.length = length
+        self._names = find_representation(dataset).columns
+        self.normalisation = normalisation_of(dataset, self.config)
+
+    def __iter__(self) -> Iterator[Sample]:
+        worker = get_worker_info()
+        turn, turns = (0, 1) if worker is None else (worker.id, worker.num_workers)
+        end = _END if self.length is None else self.start + self.length
+        for first in range(self.start + turn * BLOCK, end, turns * BLOCK):
+            yield from self._block(first, min(first + BLOCK, end))
+
+    def _block(self, start: int, stop: int) -> list[Sample]:
+        samples = list(
+            iter_samples(
+                self.dataset,
+                split=self.split,
+                seed=self.seed,
+                config=self.config,
+                start=start,
+                stop=stop,
+            )
+        )
+        arrays = {name: np.stack([sample[name] for sample in samples]) for name in self._names}
+        return _rows(to_network(self.dataset, arrays, self.normalisation))
+
+
+def _rows(tensors: Sample) -> list[Sample]:
+    """The samples of a block, one by one."""
+    columns = (tensor.unbind() for tensor in tensors.values())
+    return [dict(zip(tensors, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _checked_columns(columns: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(columns, str) or not columns:
+        raise SynthprobeError(f"columns is {columns!r}: it must be a list of names of arrays.")
+    return tuple(columns)
+
+
+def _check_whole(name: str, value: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= high:
+        raise SynthprobeError(f"{name} is {value!r}: it must be a whole number from 0 to {high}.")
