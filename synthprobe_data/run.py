@@ -19,15 +19,13 @@ from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.random import check_seed
 from synthprobe_data.settings import Config
-from synthprobe_data.shards.digest import ContentDigest
+from synthprobe_data.shards.digest import digest_of_rows
 from synthprobe_data.shards.kept import digests_if_complete
-from synthprobe_data.shards.layout import Column, columns_of
+from synthprobe_data.shards.layout import Column, columns_of, rows_per_block
 from synthprobe_data.shards.pack import PackedBlock, Task, pack_block
 from synthprobe_data.shards.writer import ShardWriter, check_target, new_file
 
 MAX_SAMPLES: Final = 100_000_000
-BLOCK_BYTES: Final = 8 * 2**20
-"""Decoded size of a block: it stays in the cache between making, compressing and hashing it."""
 BLOCKS_PER_WAVE: Final = 256
 """Blocks given out before the writer must have caught up with them; bounds the memory of a run."""
 
@@ -106,14 +104,12 @@ def generate_file(
     if resume and path.exists():
         kept = digests_if_complete(path, dataset, config, **where)
         if kept is not None:
-            content = ContentDigest()
-            content.update(kept)
             if cards and not all(p.exists() for p in card_paths(path, folder=False).all()):
                 write_cards(path, command=command, force=force)
             return RunSummary(
                 path=path,
                 rows=rows,
-                content_digest=content.hexdigest(),
+                content_digest=digest_of_rows(kept),
                 tally=np.zeros(0, np.int64),
                 workers=1,
                 seconds=time.perf_counter() - started,
@@ -157,7 +153,7 @@ def plan(
     Each split starts with the sample at ``index_start``.
     """
     if block_rows is None:
-        block_rows = max(1, BLOCK_BYTES // sum(column.row_bytes for column in columns))
+        block_rows = rows_per_block(columns)
     row = 0
     for split, size in splits.items():
         for start in range(0, size, block_rows):

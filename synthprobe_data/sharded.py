@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
@@ -28,11 +27,11 @@ from synthprobe_data.run import (
     progress_bar,
 )
 from synthprobe_data.settings import Config
-from synthprobe_data.shards.digest import ContentDigest
+from synthprobe_data.shards.digest import digest_of_rows
 from synthprobe_data.shards.folder import check_folder, part_of, put_in_place
 from synthprobe_data.shards.kept import digests_if_complete
 from synthprobe_data.shards.layout import columns_of
-from synthprobe_data.shards.manifest import MANIFEST, Manifest, ShardEntry
+from synthprobe_data.shards.manifest import MANIFEST, Manifest, ShardEntry, describe_shard
 from synthprobe_data.shards.writer import ShardWriter, new_file, write_text
 
 MAX_SHARDS: Final = 99_999
@@ -141,16 +140,14 @@ def generate_folder(
         for shard in _run(jobs, workers, scheduler):
             made[shard.entry.file] = shard
             bar.update(shard.entry.rows)
-    digest = ContentDigest()
-    for shard_plan in plans:
-        digest.update(made[shard_plan.file].digests)
+    digests = b"".join(made[shard_plan.file].digests for shard_plan in plans)
     manifest = Manifest(
         dataset=dataset.name,
         version=dataset.version,
         config=config.to_dict(),
         seed=seed,
         splits=splits,
-        content_digest=digest.hexdigest(),
+        content_digest=digest_of_rows(digests),
         shards=[made[shard_plan.file].entry for shard_plan in plans],
     )
     write_text(part / MANIFEST, manifest.to_json())
@@ -204,18 +201,12 @@ def make_shard(
 
 
 def _entry(path: Path, shard: ShardPlan, digests: bytes) -> ShardEntry:
-    content = ContentDigest()
-    content.update(digests)
-    with path.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return ShardEntry(
-        file=shard.file,
+    return describe_shard(
+        path,
         split=shard.split,
         index_start=shard.index_start,
         rows=shard.rows,
-        bytes=path.stat().st_size,
-        sha256=sha256,
-        content_digest=content.hexdigest(),
+        content_digest=digest_of_rows(digests),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import h5py
 import numpy as np
@@ -13,13 +13,10 @@ from numpy.typing import NDArray
 from synthprobe_data.dataset import Block
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.digest import row_digests
-from synthprobe_data.shards.layout import Column
+from synthprobe_data.shards.layout import Column, rows_per_block
 from synthprobe_data.shards.opened import open_dataset
 from synthprobe_data.shards.pack import PackedBlock, Task, deflate
-from synthprobe_data.shards.reader import ShardReader, inflate
-
-BLOCK_BYTES: Final = 8 * 2**20
-"""Decoded size of a block that stays in the cache while it is worked on."""
+from synthprobe_data.shards.reader import ShardReader, decode_row
 
 
 class BlockReader(ShardReader):
@@ -28,7 +25,7 @@ class BlockReader(ShardReader):
     @property
     def rows_at_once(self) -> int:
         """How many rows make a block."""
-        return max(1, BLOCK_BYTES // sum(column.row_bytes for column in self.header.columns))
+        return rows_per_block(self.header.columns)
 
     def locate(self, row: int) -> tuple[str, int]:
         """The split that a row belongs to, and its index there."""
@@ -95,30 +92,15 @@ class BlockReader(ShardReader):
             direct = stored.chunks == (1, *column.shape) and stored.compression == "gzip"
         for i, row in enumerate(rows):
             with self._explained(f"row {row} of {column.name}"):
-                chunk = None
+                mask, chunk = 1, b""
                 if direct:
-                    chunk = _read_stored(stored, row, values[i])
+                    mask, chunk = stored.id.read_direct_chunk((row, *(0,) * len(column.shape)))
+                    values[i] = decode_row(column, mask, chunk)
                 else:
                     values[i] = stored[row]
                 if packed is not None:
-                    packed.append(deflate(values[i]) if chunk is None else chunk)
+                    packed.append(bytes(chunk) if mask == 0 else deflate(values[i]))
         return values
-
-
-def _read_stored(stored: h5py.Dataset, row: int, goal: NDArray[Any]) -> bytes | None:
-    """Decode a row that is a chunk; return the chunk, or ``None`` if it is not compressed."""
-    mask, chunk = stored.id.read_direct_chunk((row, *(0,) * goal.ndim))
-    decoded = chunk
-    if mask == 0:
-        stream = inflate.decompressobj()
-        # One byte more than there may be, so that a chunk that holds more is found out.
-        decoded = stream.decompress(chunk, goal.nbytes + 1)
-        if len(decoded) == goal.nbytes and not stream.eof:
-            raise SynthprobeError("its end is missing.")
-    if len(decoded) != goal.nbytes:
-        raise SynthprobeError("it does not have the size of a row.")
-    goal[...] = np.frombuffer(decoded, goal.dtype.newbyteorder("<")).reshape(goal.shape)
-    return bytes(chunk) if mask == 0 else None
 
 
 def open_readers(path: str | Path) -> list[BlockReader]:

@@ -41,11 +41,16 @@ class ContentDigest:
         return self._rows.hexdigest()
 
 
+def digest_of_rows(digests: bytes) -> str:
+    """The digest of all rows that have these digests."""
+    digest = ContentDigest()
+    digest.update(digests)
+    return digest.hexdigest()
+
+
 def content_digest(block: Block) -> str:
     """The digest of all rows of a block."""
-    digest = ContentDigest()
-    digest.update(row_digests(block))
-    return digest.hexdigest()
+    return digest_of_rows(row_digests(block))
 
 
 def _little_endian(column: np.ndarray) -> np.ndarray:

@@ -6,16 +6,15 @@ refused: an edited dataset has a digest of its own, which must not stand for dam
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
 from synthprobe_data.run import progress_bar
-from synthprobe_data.sharded import ShardPlan, plan_shards
+from synthprobe_data.sharded import plan_shards
 from synthprobe_data.shards.blocks import open_readers
 from synthprobe_data.shards.digest import ContentDigest
 from synthprobe_data.shards.folder import new_folder
-from synthprobe_data.shards.manifest import MANIFEST, Manifest, ShardEntry
+from synthprobe_data.shards.manifest import MANIFEST, Manifest, describe_shard
 from synthprobe_data.shards.source import Source
 from synthprobe_data.shards.writer import ShardWriter, check_target, new_file, write_text
 
@@ -113,7 +112,15 @@ def split(
                     splits={plan.split: (0, plan.rows)},
                     index_start={plan.split: first},
                 )
-            entries.append(_entry(folder, plan, first, digest))
+            entries.append(
+                describe_shard(
+                    folder / plan.file,
+                    split=plan.split,
+                    index_start=first,
+                    rows=plan.rows,
+                    content_digest=digest,
+                )
+            )
         source.check_digests()
         manifest = Manifest(
             dataset=source.dataset.name,
@@ -126,18 +133,3 @@ def split(
         )
         write_text(folder / MANIFEST, manifest.to_json())
     return manifest.content_digest
-
-
-def _entry(folder: Path, plan: ShardPlan, index_start: int, digest: str) -> ShardEntry:
-    path = folder / plan.file
-    with path.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return ShardEntry(
-        file=plan.file,
-        split=plan.split,
-        index_start=index_start,
-        rows=plan.rows,
-        bytes=path.stat().st_size,
-        sha256=sha256,
-        content_digest=digest,
-    )

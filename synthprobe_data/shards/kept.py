@@ -9,7 +9,7 @@ from typing import Final
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.settings import Config
-from synthprobe_data.shards.digest import ContentDigest, row_digests
+from synthprobe_data.shards.digest import digest_of_rows, row_digests
 from synthprobe_data.shards.reader import ShardReader
 
 _ROWS_AT_ONCE: Final = 64
@@ -43,6 +43,4 @@ def digests_if_complete(
             )
     except SynthprobeError:
         return None
-    found = ContentDigest()
-    found.update(digests)
-    return digests if found.hexdigest() == header.content_digest else None
+    return digests if digest_of_rows(digests) == header.content_digest else None

@@ -21,6 +21,8 @@ DEFLATE_LEVEL: Final = 1
 ROW_CHUNK_BYTES: Final = 1024
 """Rows of at least this size are a chunk each, so that shuffled reading decodes nothing in vain."""
 SMALL_ROWS_PER_CHUNK: Final = 1024
+BLOCK_BYTES: Final = 8 * 2**20
+"""Decoded size of a block: it stays in the cache between making, compressing and hashing it."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,11 @@ def columns_of(dataset: Dataset, config: Config) -> list[Column]:
     """The datasets of a file with this config, in the order of their names."""
     block: Block = dataset.empty_block(config, 0)
     return [Column(name, block[name].dtype, block[name].shape[1:]) for name in sorted(block)]
+
+
+def rows_per_block(columns: list[Column]) -> int:
+    """How many rows are worked on in one go."""
+    return max(1, BLOCK_BYTES // sum(column.row_bytes for column in columns))
 
 
 def small_rows_per_chunk(rows: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -45,6 +46,23 @@ class Manifest:
     def to_json(self) -> str:
         """The manifest as it stands in its file."""
         return json.dumps({"synthprobe_format": FORMAT_VERSION, **asdict(self)}, indent=1) + "\n"
+
+
+def describe_shard(
+    path: Path, *, split: str, index_start: int, rows: int, content_digest: str
+) -> ShardEntry:
+    """The entry of a shard that has been written."""
+    with path.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    return ShardEntry(
+        file=path.name,
+        split=split,
+        index_start=index_start,
+        rows=rows,
+        bytes=path.stat().st_size,
+        sha256=sha256,
+        content_digest=content_digest,
+    )
 
 
 def read_manifest(folder: Path) -> Manifest:

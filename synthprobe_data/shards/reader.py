@@ -18,11 +18,24 @@ from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.header import Header, read_header
 from synthprobe_data.shards.layout import Column
 
-inflate: Any
+_inflate: Any
 try:
-    from isal import isal_zlib as inflate
+    from isal import isal_zlib as _inflate
 except ImportError:  # no wheel for this platform
-    inflate = zlib
+    _inflate = zlib
+
+
+def decode_row(column: Column, mask: int, chunk: bytes) -> NDArray[Any]:
+    """A row from the chunk that it is stored in; not compressed if HDF5's filter mask is set."""
+    if mask == 0:
+        # One byte more than there may be, so that a chunk that holds more is found out.
+        stream = _inflate.decompressobj()
+        chunk = stream.decompress(chunk, column.row_bytes + 1)
+        if not stream.eof:
+            raise SynthprobeError("its compressed data do not end where the row ends.")
+    if len(chunk) != column.row_bytes:
+        raise SynthprobeError("it does not have the size of a row.")
+    return np.frombuffer(chunk, column.dtype.newbyteorder("<")).reshape(column.shape)
 
 
 class ShardReader:
@@ -120,15 +133,7 @@ class ShardReader:
         if not by_row:
             return np.asarray(stored[row], column.dtype)
         mask, packed = stored.id.read_direct_chunk((row, *(0,) * len(column.shape)))
-        if mask == 0:
-            # One byte more than there may be, so that a chunk that holds more is found out.
-            stream = inflate.decompressobj()
-            packed = stream.decompress(packed, column.row_bytes + 1)
-            if not stream.eof:
-                raise SynthprobeError("its compressed data do not end where the row ends.")
-        if len(packed) != column.row_bytes:
-            raise SynthprobeError("it does not have the size of a row.")
-        return np.frombuffer(packed, column.dtype.newbyteorder("<")).reshape(column.shape)
+        return decode_row(column, mask, packed)
 
     @contextmanager
     def _explained(self, where: str = "") -> Iterator[None]:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.blocks import BlockReader, spans
-from synthprobe_data.shards.digest import ContentDigest
+from synthprobe_data.shards.digest import digest_of_rows
 from synthprobe_data.shards.opened import Sample
 from synthprobe_data.shards.pack import PackedBlock, Task
 
@@ -88,9 +88,8 @@ class Source:
         To be called when all blocks have been read.
         """
         for reader in self.readers:
-            found = ContentDigest()
-            found.update(bytes(self._digests[reader.path]))
-            if found.hexdigest() != reader.header.content_digest:
+            found = digest_of_rows(bytes(self._digests[reader.path]))
+            if found != reader.header.content_digest:
                 raise SynthprobeError(
                     f"{reader.path} is damaged: its rows do not have its content digest."
                 )
