@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from synthprobe_data.api import iter_samples, make_file, make_sample
+from synthprobe_data.centered_square import CenteredSquareConfig
+from synthprobe_data.color_code import ColorCodeConfig
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.rde import RdeConfig
 from synthprobe_data.registry import DATASETS
@@ -13,6 +15,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DATASETS",
+    "CenteredSquareConfig",
+    "ColorCodeConfig",
     "RdeConfig",
     "RunSummary",
     "SynthprobeError",

@@ -32,7 +32,7 @@ def make_sample(
     index
         Which sample of the split, from 0.
     split
-        Any name; the files have ``"train"`` and ``"test"``.
+        Any name; the files have ``"train"`` and ``"test"``, and Centered Square has no others.
     seed
         Any whole number from 0 to 2**64 - 1.
     config
@@ -57,13 +57,21 @@ def iter_samples(
     start: int = 0,
     stop: int | None = None,
 ) -> Iterator[Sample]:
-    """The samples of a split from ``start`` up to ``stop``, or without end."""
+    """The samples of a split from ``start`` up to ``stop``, or to the end, if there is one."""
     source = find_dataset(dataset)
     settings = source.config() if config is None else config
     _check_config(source, settings)
     for name, value in (("index", start), ("stop", start if stop is None else stop)):
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
             raise SynthprobeError(f"{name} is {value!r}: it must be a whole number from 0.")
+    end = source.end(settings, split)
+    if end is not None:
+        stop = max(start, end) if stop is None else stop
+        if max(start, stop) > end:
+            raise SynthprobeError(
+                f"{split} of {dataset} ends after {end} samples with these settings: there is none "
+                f"at {max(start, stop - 1)}."
+            )
     return _iterate(source, settings, split, seed, start, stop)
 
 
@@ -117,13 +125,14 @@ def make_file(
     source = find_dataset(dataset)
     if config is not None:
         _check_config(source, config)
-    sizes = {"train": train, "test": test}
+    given = {"train": train, "test": test}
+    sizes = source.sizes(source.config() if config is None else config)
     return generate_file(
         path,
         source,
         config,
         seed=seed,
-        splits={s: n if sizes[s] is None else sizes[s] for s, n in source.splits.items()},  # type: ignore[misc]
+        splits={s: n if given[s] is None else given[s] for s, n in sizes.items()},  # type: ignore[misc]
         workers=workers,
         force=force,
         progress=progress,

@@ -12,7 +12,6 @@ from typing import Any, NoReturn
 
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.rde import RDE
 from synthprobe_data.registry import DATASETS
 from synthprobe_data.run import generate_file
 from synthprobe_data.settings import options
@@ -20,22 +19,6 @@ from synthprobe_data.sharded import generate_folder
 
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
-
-_EXAMPLES = {
-    RDE.name: """\
-examples:
-  synthprobe-gen rde --out rde.h5
-      the paper's sizes and settings, every sample certified, on all cores
-  synthprobe-gen rde --out small.h5 --train 1000 --test 100 --seed 7
-      a small one, other samples
-  synthprobe-gen rde --out easy.h5 --height 64 --width 64 --n-rectangles 4
-      smaller pictures, fewer rectangles
-  synthprobe-gen rde --out rde --shards 8
-      a folder of eight files, which Hugging Face datasets loads as it stands
-  synthprobe-gen rde --out paper.h5 --no-certify
-      by the rules of the paper alone
-""",
-}
 
 
 class Parser(argparse.ArgumentParser):
@@ -63,7 +46,7 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
         dataset.name,
         help=dataset.title,
         description=f"Generate {dataset.title} into one HDF5 file, or into a folder of shards.",
-        epilog=_EXAMPLES.get(dataset.name),
+        epilog=dataset.examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument(
@@ -76,12 +59,20 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
     command.add_argument(
         "--shards", type=int, metavar="K", help="write a folder of K files, workers in parallel"
     )
-    for split, size in dataset.splits.items():
+    canonical = dataset.config()
+    for split, size in dataset.sizes(canonical).items():
+        default = f"{size}" if dataset.drawn else f"all: {size} by default settings"
         command.add_argument(
-            f"--{split}", type=int, default=size, metavar="N", help=f"{split} samples ({size})"
+            f"--{split}", type=int, metavar="N", help=f"{split} samples ({default})"
         )
     command.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="another seed, other samples (0)"
+        "--seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="another seed, other samples (0)"
+        if dataset.drawn
+        else "any, without effect: nothing is random",
     )
     command.add_argument(
         "--workers", type=int, metavar="N", help="worker processes (all cores); same data for any"
@@ -111,22 +102,15 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
             help=setting.metadata["help"]
             + ("" if setting.default is None else f" ({setting.default})"),
         )
-    if dataset is RDE:
-        mode = settings.add_mutually_exclusive_group()
-        mode.add_argument(
-            "--no-certify",
+    modes = settings.add_mutually_exclusive_group()
+    for mode in dataset.flags:
+        modes.add_argument(
+            mode.flag,
             dest="mode",
             action="store_const",
-            const="rules",
-            default="certified",
-            help="the rules of the paper alone, without the certificate",
-        )
-        mode.add_argument(
-            "--ambiguous",
-            dest="mode",
-            action="store_const",
-            const="ambiguous",
-            help="without the rules against ambiguity, as for the paper's row Baseline*",
+            const=mode.mode,
+            default=canonical.to_dict()["mode"],
+            help=mode.meaning,
         )
 
 
@@ -154,7 +138,10 @@ def _generate(given: argparse.Namespace) -> int:
     _check_combination(given)
     common: dict[str, Any] = {
         "seed": given.seed,
-        "splits": {split: getattr(given, split) for split in dataset.splits},
+        "splits": {
+            split: size if getattr(given, split) is None else getattr(given, split)
+            for split, size in dataset.sizes(config).items()
+        },
         "workers": given.workers,
         "force": given.force,
         "resume": given.resume,

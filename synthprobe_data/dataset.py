@@ -9,10 +9,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.settings import Config
 
 Block = dict[str, NDArray[Any]]
 """Some consecutive samples: the arrays by name; one row is one sample."""
+
+
+@dataclass(frozen=True)
+class ModeFlag:
+    """How the command spells a mode that is not the default one."""
+
+    flag: str
+    mode: str
+    meaning: str
+
+
+def _any_sizes(_config: Any, _splits: Mapping[str, int]) -> None:
+    """Splits of any size will do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,15 +41,37 @@ class Dataset:
     """Raised whenever a sample changes."""
     config: type[Config]
     """The class of its settings; its defaults are the canonical ones."""
-    splits: Mapping[str, int]
-    """The canonical number of samples of each split, in the order of the file."""
+    sizes: Callable[[Any], dict[str, int]]
+    """``sizes(config)``: the canonical number of samples of each split, in the file's order."""
+    drawn: bool = True
+    """Whether samples are drawn at random, for any split and without end.
+
+    If not, `sizes` has all that there are, and they are the same for every seed.
+    """
+    check_sizes: Callable[[Any, Mapping[str, int]], None] = _any_sizes
+    """``check_sizes(config, splits)``: `SynthprobeError` if there cannot be so many samples."""
     empty_block: Callable[[Any, int], Block]
     """``empty_block(config, count)``: the arrays of a block, not yet filled."""
     generate_block: Callable[[Any, int, str, int, int], tuple[Block, NDArray[np.int64]]]
     """``generate_block(config, seed, split, start, count)``: filled, and a tally of draws."""
     attributes: Callable[[Any], dict[str, Any]]
     """``attributes(config)``: what the file says beside the common attributes."""
+    flags: tuple[ModeFlag, ...] = ()
+    """The modes beside the default one."""
+    examples: str
+    """Commands with what they do, for the help of the command."""
     license: str
     """SPDX identifier of the data's licence."""
     citation: str
     """BibTeX."""
+
+    def end(self, config: Config, split: str) -> int | None:
+        """One past the last index of a split; ``None`` if it has no end."""
+        if self.drawn:
+            return None
+        sizes = self.sizes(config)
+        if split not in sizes:
+            raise SynthprobeError(
+                f"{self.name} has no split {split!r}: it has {' and '.join(sizes)}."
+            )
+        return sizes[split]

@@ -90,8 +90,8 @@ def generate_file(
     started = time.perf_counter()
     path = Path(path)
     config = dataset.config() if config is None else config
-    splits = checked_splits(dataset.splits if splits is None else splits)
-    check_seed(seed)
+    splits = checked_splits(dataset, config, splits)
+    seed = check_seed(seed) * dataset.drawn  # where nothing is random, always 0
     if workers is not None:
         check_workers(workers)
     starts = np.cumsum([0, *splits.values()]).tolist()
@@ -194,8 +194,15 @@ def packed_blocks(
         ) from error
 
 
-def checked_splits(splits: Mapping[str, int]) -> dict[str, int]:
-    """The splits that have samples; `SynthprobeError` if a size is wrong or none has any."""
+def checked_splits(
+    dataset: Dataset, config: Config, splits: Mapping[str, int] | None
+) -> dict[str, int]:
+    """The splits that have samples, the canonical ones by default.
+
+    `SynthprobeError` if a size is wrong, if none has any, or if there cannot be so many.
+    """
+    if splits is None:
+        splits = dataset.sizes(config)
     for name, size in splits.items():
         if isinstance(size, bool) or not isinstance(size, int) or not 0 <= size <= MAX_SAMPLES:
             raise SynthprobeError(
@@ -203,6 +210,7 @@ def checked_splits(splits: Mapping[str, int]) -> dict[str, int]:
             )
     if not any(splits.values()):
         raise SynthprobeError(f"there is nothing to generate: {' and '.join(splits)} are all 0.")
+    dataset.check_sizes(config, splits)
     return {name: size for name, size in splits.items() if size}
 
 

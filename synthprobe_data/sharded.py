@@ -122,8 +122,8 @@ def generate_folder(
     started = time.perf_counter()
     folder = Path(folder)
     config = dataset.config() if config is None else config
-    splits = checked_splits(dataset.splits if splits is None else splits)
-    check_seed(seed)
+    splits = checked_splits(dataset, config, splits)
+    seed = check_seed(seed) * dataset.drawn  # where nothing is random, always 0
     if workers is not None:
         check_workers(workers)
     plans = plan_shards(splits, shards)

@@ -31,20 +31,20 @@ class About:
     """What attributes of its own a file has; Markdown."""
     settings: Mapping[str, str]
     """What those settings mean that have no range."""
-    flags: Mapping[tuple[str, Any], str]
-    """Settings that the command line spells as a flag: (name, value) to flag."""
     checks: Callable[[Any], str]
     """``checks(config)``: which checks every sample has passed; Markdown."""
     figures: Callable[[OpenDataset], tuple[Tally, ...]]
-    panels: Callable[[Block], list[NDArray[np.uint8]]]
-    """The rows of the picture, top to bottom: RGB pictures of the samples of a block."""
-    panel_names: str
-    """What the rows of the picture show."""
+    picture: Callable[[Block], NDArray[np.uint8]]
+    """The picture of the card, RGB: all samples of a block."""
+    picture_shows: str
+    """What is to be seen on it."""
+    picture_samples: int
+    """How many samples are on it."""
     picture_columns: tuple[str, ...]
-    """The datasets that `panels` needs."""
-    input_name: str
-    """The dataset that a network is given."""
-    target_name: str
-    """The dataset that it must find."""
+    """The datasets that it needs."""
+    h5py_items: str
+    """Python that makes arrays ``inputs`` and ``targets`` of rows ``start:stop`` of ``file``."""
+    sample_item: str
+    """Python that makes arrays ``input`` and ``target`` of ``sample``, a dict of arrays."""
     torch_item: str
     """Python that makes tensors ``input`` and ``target`` of ``row`` of ``file``."""

@@ -10,7 +10,7 @@ from synthprobe_data.cards import snippets
 from synthprobe_data.cards.facts import CardFacts
 from synthprobe_data.cards.front_matter import arrow_bytes, hub_splits, render_front_matter
 from synthprobe_data.cards.licence import find_licence
-from synthprobe_data.cards.picture import SAMPLES, picture_split
+from synthprobe_data.cards.picture import picture_split
 from synthprobe_data.cards.registry import find_about
 from synthprobe_data.cards.tally import Tally
 from synthprobe_data.settings import options
@@ -67,10 +67,10 @@ def render_card(facts: CardFacts, figures: Sequence[Tally]) -> str:
 
 def _picture(facts: CardFacts) -> str:
     split = picture_split(facts.splits)
-    count = min(SAMPLES, facts.splits[split])
-    panels = find_about(facts.dataset.name).panel_names
+    about = find_about(facts.dataset.name)
+    count = min(about.picture_samples, facts.splits[split])
     samples = "The first sample" if count == 1 else f"The first {count} samples"
-    return f"![{samples} of the split {split}: {panels}]({quote(facts.picture)})"
+    return f"![{samples} of the split {split}: {about.picture_shows}]({quote(facts.picture)})"
 
 
 def _sizes(facts: CardFacts) -> str:

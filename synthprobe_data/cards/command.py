@@ -6,7 +6,6 @@ import re
 import shlex
 from collections.abc import Mapping
 
-from synthprobe_data.cards.registry import find_about
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.settings import Config, options
 
@@ -47,17 +46,19 @@ def same_rows_command(
 
     It names only what differs from the canonical settings.
     """
-    if set(splits) - set(dataset.splits):
+    sizes = dataset.sizes(config)
+    if set(splits) - set(sizes):
         return None
     words = [PROGRAM, dataset.name, "--out", out]
     if shards is not None:
         words += ["--shards", str(shards)]
-    for split, size in dataset.splits.items():
+    for split, size in sizes.items():
         if splits.get(split, 0) != size:
             words += [f"--{split}", str(splits.get(split, 0))]
     if seed != 0:
         words += ["--seed", str(seed)]
     ranged = {setting.name for setting in options(type(config))}
+    flags = {mode.mode: mode.flag for mode in dataset.flags}
     canonical = dataset.config().to_dict()
     for name, value in config.to_dict().items():
         if value == canonical[name]:
@@ -65,5 +66,5 @@ def same_rows_command(
         if name in ranged:
             words += ["--" + name.replace("_", "-"), str(value)]
         else:
-            words.append(find_about(dataset.name).flags[name, value])
+            words.append(flags[value])
     return shlex.join(words)

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthprobe_data.cards.about import About
-from synthprobe_data.cards.tally import Tally, iter_blocks
+from synthprobe_data.cards.tally import Tally, histogram, iter_blocks
+from synthprobe_data.cards.tiles import tiled
 from synthprobe_data.dataset import Block
 from synthprobe_data.rde import RdeConfig
 from synthprobe_data.shards.opened import OpenDataset
@@ -51,15 +52,15 @@ def rde_figures(data: OpenDataset) -> tuple[Tally, ...]:
         numbers[split] += np.bincount(block["n_rectangles"], minlength=size)
         cues[split] += np.bincount(block["above"].ravel(), minlength=4)
     return (
-        _histogram("How deep the scenes are", "highest rank", "scenes", depths),
-        _histogram(
+        histogram("How deep the scenes are", "highest rank", "scenes", depths),
+        histogram(
             "Ranks",
             "rank",
             "rectangles",
             ranks,
             "Ranks are not equally frequent: compare a score with that of a constant answer.",
         ),
-        _histogram("Rectangles in a scene", "rectangles", "scenes", numbers),
+        histogram("Rectangles in a scene", "rectangles", "scenes", numbers),
         Tally(
             title="What orders two rectangles",
             value="cue",
@@ -72,26 +73,11 @@ def rde_figures(data: OpenDataset) -> tuple[Tally, ...]:
     )
 
 
-def _histogram(
-    title: str, value: str, of: str, counts: dict[str, NDArray[np.int64]], note: str = ""
-) -> Tally:
-    """A tally of whole numbers from 1, without those at either end that never occur."""
-    (occur,) = np.nonzero(sum(counts.values(), np.zeros(1, np.int64))[1:])
-    values = range(occur[0] + 1, occur[-1] + 2) if len(occur) else range(0)
-    return Tally(
-        title=title,
-        value=value,
-        of=of,
-        counts={split: {str(v): int(found[v]) for v in values} for split, found in counts.items()},
-        note=note,
-    )
-
-
-def _panels(block: Block) -> list[NDArray[np.uint8]]:
+def _picture(block: Block) -> NDArray[np.uint8]:
     """The pictures; the ranks in grey, the highest of all samples in white."""
     rank = block["rank"]
     grey = (rank.astype(np.uint16) * 255 // max(1, int(rank.max()))).astype(np.uint8)
-    return [block["image"], np.repeat(grey[..., None], 3, axis=-1)]
+    return tiled([block["image"], grey])
 
 
 RDE_ABOUT: Final = About(
@@ -134,14 +120,16 @@ RDE_ABOUT: Final = About(
         "`(rank + offset) / divisor`, above 0 and at most 1)"
     ),
     settings={"mode": "certified, or by the rules of the paper alone, or ambiguous"},
-    flags={("mode", "rules"): "--no-certify", ("mode", "ambiguous"): "--ambiguous"},
     checks=_checks,
     figures=rde_figures,
-    panels=_panels,
-    panel_names="the pictures above, the ranks to find below (black is the background)",
+    picture=_picture,
+    picture_shows="the pictures above, the ranks to find below (black is the background)",
+    picture_samples=8,
     picture_columns=("image", "rank"),
-    input_name="image",
-    target_name="rank",
+    h5py_items="""\
+inputs = file["image"][start:stop]
+targets = file["rank"][start:stop]""",
+    sample_item='input, target = sample["image"], sample["rank"]',
     torch_item="""\
 input = torch.from_numpy(file["image"][row]).permute(2, 0, 1) / 255
 scale = json.loads(file.attrs["normalisation"])["rank"]

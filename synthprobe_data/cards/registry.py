@@ -6,10 +6,16 @@ from collections.abc import Mapping
 from typing import Final
 
 from synthprobe_data.cards.about import About
+from synthprobe_data.cards.centered_square import CENTERED_SQUARE_ABOUT
+from synthprobe_data.cards.color_code import COLOR_CODE_ABOUT
 from synthprobe_data.cards.rde import RDE_ABOUT
 from synthprobe_data.errors import SynthprobeError
 
-ABOUT: Final[Mapping[str, About]] = {"rde": RDE_ABOUT}
+ABOUT: Final[Mapping[str, About]] = {
+    "rde": RDE_ABOUT,
+    "centered-square": CENTERED_SQUARE_ABOUT,
+    "color-code": COLOR_CODE_ABOUT,
+}
 
 
 def find_about(name: str) -> About:

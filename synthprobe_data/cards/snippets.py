@@ -23,8 +23,7 @@ import h5py
 with h5py.File({_quoted(name)}) as file:
     start, stop = json.loads(file.attrs["splits"])[{_quoted(split)}]
     stop = min(stop, start + 100)  # the first hundred samples
-    inputs = file[{_quoted(about.input_name)}][start:stop]
-    targets = file[{_quoted(about.target_name)}][start:stop]
+{textwrap.indent(about.h5py_items, " " * 4)}
 """
 
 
@@ -82,7 +81,7 @@ def hugging_face_snippet(facts: CardFacts) -> str:
     split = picture_split(facts.splits)
     use = f"""\
 sample = data[{_quoted(split)}][0]
-input, target = sample[{_quoted(about.input_name)}], sample[{_quoted(about.target_name)}]
+{about.sample_item}
 """
     if facts.card_path_kind == "folder":
         return f"""\

@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from synthprobe_data.dataset import Block
 from synthprobe_data.shards.opened import OpenDataset
 from synthprobe_data.shards.reader import ShardReader
@@ -43,3 +46,21 @@ def _read(reader: ShardReader, start: int, stop: int, names: Sequence[str]) -> B
     # With many rectangles in a scene, even `above` is stored row by row.
     large = [name for name in names if name in by_row]
     return {**block, **reader.read_rows(start, stop, large)} if large else block
+
+
+def histogram(
+    title: str, value: str, of: str, counts: dict[str, NDArray[np.int64]], note: str = ""
+) -> Tally:
+    """A tally of whole numbers from 1, without those at either end that never occur.
+
+    ``counts`` has, for each split, how often 0, 1, 2, ... occur.
+    """
+    (occur,) = np.nonzero(sum(counts.values(), np.zeros(1, np.int64))[1:])
+    values = range(occur[0] + 1, occur[-1] + 2) if len(occur) else range(0)
+    return Tally(
+        title=title,
+        value=value,
+        of=of,
+        counts={split: {str(v): int(found[v]) for v in values} for split, found in counts.items()},
+        note=note,
+    )

@@ -10,7 +10,7 @@ import json
 from importlib import resources
 from typing import Any
 
-from synthprobe_data.dataset import Dataset
+from synthprobe_data.dataset import Dataset, ModeFlag
 from synthprobe_data.rde.config import CANONICAL, PAPER, TEST, TRAIN, RdeConfig
 from synthprobe_data.rde.generate import DATASET, empty_block, generate_block
 from synthprobe_data.rde.render import hue_palette
@@ -27,15 +27,42 @@ def _attributes(config: RdeConfig) -> dict[str, Any]:
     }
 
 
+def _sizes(_config: RdeConfig) -> dict[str, int]:
+    return {"train": TRAIN, "test": TEST}
+
+
+_EXAMPLES = """\
+examples:
+  synthprobe-gen rde --out rde.h5
+      the paper's sizes and settings, every sample certified, on all cores
+  synthprobe-gen rde --out small.h5 --train 1000 --test 100 --seed 7
+      a small one, other samples
+  synthprobe-gen rde --out easy.h5 --height 64 --width 64 --n-rectangles 4
+      smaller pictures, fewer rectangles
+  synthprobe-gen rde --out rde --shards 8
+      a folder of eight files, which Hugging Face datasets loads as it stands
+  synthprobe-gen rde --out paper.h5 --no-certify
+      by the rules of the paper alone
+"""
+
 RDE = Dataset(
     name=DATASET,
     title="Rectangle Depth Estimation",
     version="1.0.0",
     config=RdeConfig,
-    splits={"train": TRAIN, "test": TEST},
+    sizes=_sizes,
     empty_block=empty_block,
     generate_block=generate_block,
     attributes=_attributes,
+    flags=(
+        ModeFlag("--no-certify", "rules", "the rules of the paper alone, without the certificate"),
+        ModeFlag(
+            "--ambiguous",
+            "ambiguous",
+            "without the rules against ambiguity, as for the paper's row Baseline*",
+        ),
+    ),
+    examples=_EXAMPLES,
     license="CC-BY-4.0",
     citation=resources.files(__package__).joinpath("citation.bib").read_text("utf-8"),
 )

@@ -7,6 +7,7 @@ by the kernels that generate, which the tests hold to `reference.py`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -61,7 +62,9 @@ def row_checks(config: RdeConfig) -> dict[str, str]:
     return {name: sentence for name, sentence in _SENTENCES.items() if name != "certificate"}
 
 
-def check_block(config: RdeConfig, block: Block) -> NDArray[np.uint32]:
+def check_block(
+    config: RdeConfig, block: Block, _places: Sequence[tuple[str, int]] = ()
+) -> NDArray[np.uint32]:
     """For each row of a block, the mask of the checks that it fails; 0 when all is well.
 
     A row whose rectangles cannot be painted gets no further check; one whose colours are wrong is

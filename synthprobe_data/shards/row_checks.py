@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from synthprobe_data.centered_square import CENTERED_SQUARE
+from synthprobe_data.centered_square import verify as centered_square
+from synthprobe_data.color_code import COLOR_CODE
+from synthprobe_data.color_code import verify as color_code
 from synthprobe_data.dataset import Block
 from synthprobe_data.rde import RDE
 from synthprobe_data.rde import verify as rde
@@ -20,11 +24,16 @@ class RowChecks:
 
     names: Callable[[Any], dict[str, str]]
     """``names(config)``: the checks by name, each with the sentence for a row that fails it."""
-    check_block: Callable[[Any, Block], NDArray[np.uint32]]
-    """``check_block(config, block)``: for each row, bit i is set when it fails the i-th check."""
+    check_block: Callable[[Any, Block, Sequence[tuple[str, int]]], NDArray[np.uint32]]
+    """``check_block(config, block, places)``: for each row, bit i is set when it fails check i.
+
+    ``places`` has the split and the index of each row.
+    """
 
 
 ROW_CHECKS: Final[Mapping[str, RowChecks]] = {
     RDE.name: RowChecks(rde.row_checks, rde.check_block),
+    CENTERED_SQUARE.name: RowChecks(centered_square.row_checks, centered_square.check_block),
+    COLOR_CODE.name: RowChecks(color_code.row_checks, color_code.check_block),
 }
-"""By the name of the dataset; rows of others are only decoded and hashed."""
+"""By the name of the dataset."""

@@ -107,7 +107,7 @@ def _check_task(path: Path, number: int, rows: NDArray[np.int64] | range) -> Fou
     digests = []
     with BlockReader(path) as reader:
         header = reader.header
-        checks = ROW_CHECKS.get(header.dataset.name)
+        checks = ROW_CHECKS[header.dataset.name]
         for first in range(0, len(rows), reader.rows_at_once):
             wanted = [int(row) for row in rows[first : first + reader.rows_at_once]]
             try:
@@ -117,9 +117,9 @@ def _check_task(path: Path, number: int, rows: NDArray[np.int64] | range) -> Fou
                 block = reader.read_block(wanted)
             digests.append(row_digests(block))
             found.rows += wanted
-            if checks is not None:
-                masks = checks.check_block(header.config, block)
-                found.failed += [(wanted[i], int(masks[i])) for i in np.flatnonzero(masks)]
+            places = [reader.locate(row) for row in wanted]
+            masks = checks.check_block(header.config, block, places)
+            found.failed += [(wanted[i], int(masks[i])) for i in np.flatnonzero(masks)]
     found.digests = b"".join(digests)
     return found
 
@@ -148,10 +148,7 @@ def _note(reader: BlockReader, found: FoundRows, report: Report) -> None:
     report.check("decode", found.rows_given)
     for row, sentence in found.undecoded:
         report.fail(failure_of_row(reader, row, "decode", sentence))
-    checks = ROW_CHECKS.get(reader.header.dataset.name)
-    if checks is None:
-        return
-    names = checks.names(reader.header.config)
+    names = ROW_CHECKS[reader.header.dataset.name].names(reader.header.config)
     for name in names:
         report.check(name, len(found.rows))
     for row, mask in found.failed:
