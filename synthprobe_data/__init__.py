@@ -7,6 +7,7 @@ from synthprobe_data.centered_square import CenteredSquareConfig
 from synthprobe_data.color_code import ColorCodeConfig
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.rde import RdeConfig
+from synthprobe_data.ready import ready_dataset, ready_path
 from synthprobe_data.registry import DATASETS
 from synthprobe_data.run import RunSummary
 from synthprobe_data.shards.opened import open_dataset
@@ -24,4 +25,6 @@ __all__ = [
     "make_file",
     "make_sample",
     "open_dataset",
+    "ready_dataset",
+    "ready_path",
 ]

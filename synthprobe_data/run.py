@@ -26,6 +26,8 @@ from synthprobe_data.shards.pack import PackedBlock, Task, pack_block
 from synthprobe_data.shards.writer import ShardWriter, check_target, new_file
 
 MAX_SAMPLES: Final = 100_000_000
+SHORT_RUN_BYTES: Final = 64 * 2**20
+"""One process is done with so much, decoded, before others have started, which takes a second."""
 BLOCKS_PER_WAVE: Final = 256
 """Blocks given out before the writer must have caught up with them; bounds the memory of a run."""
 
@@ -73,7 +75,8 @@ def generate_file(
     splits
         The number of samples of each split; the canonical ones by default.
     workers
-        Worker processes; all cores by default. The file has the same rows for any number.
+        Worker processes; by default all cores, or one for a short run. The file has the same rows
+        for any number.
     force
         Replace an existing file.
     resume
@@ -118,8 +121,7 @@ def generate_file(
         check_target(target, force=force)
     columns = columns_of(dataset, config)
     tasks = list(plan(columns, splits, block_rows))
-    # Short runs do without worker processes, which take a second to start.
-    workers = 1 if len(tasks) == 1 else min(workers or cores(), len(tasks))
+    workers = min(workers or default_workers(columns, rows), len(tasks))
     tally = np.zeros(0, np.int64)
     with new_file(path, force=force) as file:
         writer = ShardWriter(file, columns, rows)
@@ -218,6 +220,12 @@ def check_workers(workers: int) -> None:
     """Raise `SynthprobeError` if this is not a number of workers."""
     if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= 1024:
         raise SynthprobeError(f"workers is {workers!r}: it must be a whole number from 1 to 1024.")
+
+
+def default_workers(columns: list[Column], rows: int) -> int:
+    """How many worker processes are worth starting to make, or to check, so many rows."""
+    short = rows * sum(column.row_bytes for column in columns) <= SHORT_RUN_BYTES
+    return 1 if short else cores()
 
 
 def cores() -> int:

@@ -14,6 +14,8 @@ from synthprobe_data.cards.paths import card_paths
 from synthprobe_data.cards.write import write_cards
 from synthprobe_data.cli import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Parser, interrupt
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.ready import ready_path
+from synthprobe_data.registry import DATASETS
 from synthprobe_data.shards.edit import merge, split
 from synthprobe_data.shards.export import export_png, export_webdataset
 from synthprobe_data.shards.info import describe, summary
@@ -33,13 +35,15 @@ examples:
   synthprobe-shards verify rde.h5 --sample 1000
       a quick look at a thousand samples
   synthprobe-shards preview rde.h5 --out sheet.png
-      pictures, ranks and cues of some samples
+      some samples, drawn for people
   synthprobe-shards split rde.h5 --out rde --shards 8
       a folder of eight files
   synthprobe-shards merge rde --out again.h5
       and one file again, with the same content digest
   synthprobe-shards export rde.h5 --out pictures --format png
       for programs that want files of pictures
+  synthprobe-shards info "$(synthprobe-shards ready rde)"
+      a small file that comes with the package
 
 PATH is a file, or a folder of shards with its manifest.json.
 Exit codes: 0 all is well, 1 verify found something wrong, 2 the command could not be done.
@@ -87,8 +91,8 @@ def build_parser() -> argparse.ArgumentParser:
         "preview",
         _preview,
         "draw some samples",
-        "Draw some samples into a PNG file: the picture, the ranks, and who is above whom by "
-        "which cue.",
+        "Draw some samples into a PNG file, with a line that says what is to be seen: of RDE the "
+        "picture, the ranks, and who is above whom by which cue.",
     )
     command.add_argument("--out", required=True, type=Path, metavar="FILE", help="PNG to write")
     command.add_argument("--samples", type=int, default=6, metavar="N", help="how many (6)")
@@ -138,6 +142,14 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="N",
         help="samples in a tar file (1000)",
     )
+
+    ready = commands.add_parser(
+        "ready",
+        help="print the path of a small file that comes with the package",
+        description="Print the path of a small file that comes with the package.",
+    )
+    ready.add_argument("dataset", choices=list(DATASETS), help="which dataset")
+    ready.set_defaults(act=_ready)
     return parser
 
 
@@ -252,6 +264,11 @@ def _export(given: argparse.Namespace) -> int:
     else:
         rows = export_webdataset(given.path, given.out, given.samples_per_shard, progress=True)
     print(f"{given.out}: {rows} samples")
+    return 0
+
+
+def _ready(given: argparse.Namespace) -> int:
+    print(ready_path(given.dataset))
     return 0
 
 

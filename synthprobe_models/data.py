@@ -24,7 +24,7 @@ Sample = dict[str, Tensor]
 """One sample: the tensors by name."""
 Arrays = Mapping[str, NDArray[Any]] | Mapping[str, Tensor]
 """Some samples as a file has them: the arrays by name, with one row for each sample."""
-Normalisation = Mapping[str, Mapping[str, int]]
+Normalisation = Mapping[str, Mapping[str, float]]
 """How networks see an array: by its name, the ``offset`` and the ``divisor``."""
 
 BLOCK: Final = 32
@@ -45,11 +45,35 @@ class Representation:
 def _rde(arrays: Arrays, normalisation: Normalisation) -> Sample:
     """``image`` (n, 3, H, W) in [0, 1], and ``target`` (n, 1, H, W), the ranks in (0, 1]."""
     image = torch.as_tensor(arrays["image"]).permute(0, 3, 1, 2)
-    rank, scale = torch.as_tensor(arrays["rank"]).unsqueeze(1), normalisation["rank"]
+    rank = torch.as_tensor(arrays["rank"]).unsqueeze(1)
+    return {"image": _as_float(image).div_(255), "target": _scaled(rank, normalisation["rank"])}
+
+
+def _centered_square(arrays: Arrays, normalisation: Normalisation) -> Sample:
+    """``image`` and ``target`` (n, 1, H, W): 0 for black, 1 for white."""
     return {
-        "image": _as_float(image).div_(255),
-        "target": _as_float(rank).add_(scale["offset"]).div_(scale["divisor"]),
+        name: _scaled(torch.as_tensor(arrays[name]).unsqueeze(1), normalisation[name])
+        for name in ("image", "target")
     }
+
+
+def _color_code(arrays: Arrays, normalisation: Normalisation) -> Sample:
+    """``input`` (n, 3 + b, N), ``target`` (n, b, N) and ``masked`` (n, N).
+
+    The paper gives no scale. Here colours and bits are from -1 to 1, so that a code that is masked,
+    which the paper sets to 0, differs from every code that is shown.
+    """
+    color, code = (
+        _scaled(torch.as_tensor(arrays[name]).permute(0, 2, 1), normalisation[name])
+        for name in ("color", "code")
+    )
+    revealed = torch.as_tensor(arrays["revealed"])
+    shown = code * revealed.unsqueeze(1)
+    return {"input": torch.cat([color, shown], 1), "target": code, "masked": revealed == 0}
+
+
+def _scaled(values: Tensor, scale: Mapping[str, float]) -> Tensor:
+    return _as_float(values).add_(scale["offset"]).div_(scale["divisor"])
 
 
 def _as_float(values: Tensor) -> Tensor:
@@ -58,6 +82,8 @@ def _as_float(values: Tensor) -> Tensor:
 
 REPRESENTATIONS: Final[Mapping[str, Representation]] = {
     "rde": Representation(("image", "rank"), _rde),
+    "centered-square": Representation(("image", "target"), _centered_square),
+    "color-code": Representation(("color", "code", "revealed"), _color_code),
 }
 """By the name of the dataset."""
 
@@ -95,9 +121,12 @@ def to_network(dataset: str, arrays: Arrays, normalisation: Normalisation) -> Sa
     Returns
     -------
     dict
-        The tensors by name, with one row for each sample. For RDE, ``image`` is float32
-        (n, 3, H, W) in [0, 1], and ``target`` is float32 (n, 1, H, W) with
-        ``(rank + offset) / divisor``.
+        The tensors by name, with one row for each sample, float32 but for ``masked``. For RDE,
+        ``image`` is (n, 3, H, W) in [0, 1], and ``target`` (n, 1, H, W) is
+        ``(rank + offset) / divisor``. For Centered Square, ``image`` and ``target`` are
+        (n, 1, H, W), 0 or 1. For Color Code, ``input`` is (n, 3 + b, N): red, green and blue in
+        [-1, 1], then the bits of the code, -1 or 1 and 0 where they are masked; ``target`` is
+        (n, b, N), the bits at every position; ``masked`` is bool (n, N): where to find them.
     """
     return find_representation(dataset).convert(arrays, normalisation)
 
@@ -175,7 +204,8 @@ class StreamDataset(IterableDataset[Sample]):  # type: ignore[misc, unused-ignor
     dataset
         A name in `synthprobe_data.DATASETS`.
     split
-        Any name; one that no file has, such as the default, shares no sample with any file.
+        Any name; one that no file has, such as the default, shares no sample with any file. Of
+        Centered Square there are ``"train"`` and ``"test"`` only.
     seed
         Any whole number from 0 to 2**64 - 1.
     config
@@ -183,7 +213,7 @@ class StreamDataset(IterableDataset[Sample]):  # type: ignore[misc, unused-ignor
     start
         Index of the first sample.
     length
-        How many samples; without end by default.
+        How many samples; by default without end, or to the end of the split if it has one.
     """
 
     def __init__(
@@ -206,6 +236,10 @@ class StreamDataset(IterableDataset[Sample]):  # type: ignore[misc, unused-ignor
         self.seed = seed
         self.config: Config = DATASETS[dataset].config() if config is None else config
         self.start = start
+        end = DATASETS[dataset].end(self.config, split)
+        if end is not None:
+            length = end - start if length is None else length
+            _check_whole("length", length, end - start)
         self.length = length
         self._names = find_representation(dataset).columns
         self.normalisation = normalisation_of(dataset, self.config)

@@ -40,6 +40,8 @@ class About:
     """What is to be seen on it."""
     picture_samples: int
     """How many samples are on it."""
+    picture_spread: bool = False
+    """Whether they are spread over the split, rather than the first ones."""
     picture_columns: tuple[str, ...]
     """The datasets that it needs."""
     h5py_items: str

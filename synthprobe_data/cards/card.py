@@ -70,6 +70,8 @@ def _picture(facts: CardFacts) -> str:
     about = find_about(facts.dataset.name)
     count = min(about.picture_samples, facts.splits[split])
     samples = "The first sample" if count == 1 else f"The first {count} samples"
+    if about.picture_spread and count > 1:
+        samples = f"{count} samples, spread over all,"
     return f"![{samples} of the split {split}: {about.picture_shows}]({quote(facts.picture)})"
 
 

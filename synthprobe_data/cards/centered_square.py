@@ -120,6 +120,7 @@ CENTERED_SQUARE_ABOUT: Final = About(
     picture=_picture,
     picture_shows="the pictures above, the squares to paint below",
     picture_samples=8,
+    picture_spread=True,
     picture_columns=("image", "target"),
     h5py_items="""\
 inputs = file["image"][start:stop]

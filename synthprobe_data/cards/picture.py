@@ -16,10 +16,12 @@ def picture_split(splits: dict[str, int]) -> str:
 
 
 def draw_picture(data: OpenDataset) -> bytes:
-    """The first samples of a split, as PNG."""
+    """Some samples of a split, as PNG."""
     about = find_about(data.dataset.name)
     split = data[picture_split(data.splits)]
-    block = split.read(range(min(about.picture_samples, len(split))), about.picture_columns)
+    count = min(about.picture_samples, len(split))
+    step = len(split) / count if about.picture_spread else 1
+    block = split.read([int(i * step) for i in range(count)], about.picture_columns)
     png = io.BytesIO()
     Image.fromarray(about.picture(block)).save(png, "PNG", optimize=True)
     return png.getvalue()

@@ -43,10 +43,8 @@ def centres_of(config: CenteredSquareConfig, split: str) -> NDArray[np.int16]:
     if split not in ("train", "test"):
         raise SynthprobeError(f"centered-square has no split {split!r}: it has train and test.")
     rows, columns = fitting(config.height, config.square), fitting(config.width, config.square)
-    central = np.outer(
-        np.isin(rows, central_half(rows)), np.isin(columns, central_half(columns))
-    )
+    central = np.outer(np.isin(rows, central_half(rows)), np.isin(columns, central_half(columns)))
     places = np.argwhere(central if split == "train" else ~central)
-    centres = (places + [rows.start, columns.start]).astype(np.int16)
+    centres = (places + np.array([rows.start, columns.start])).astype(np.int16)
     centres.flags.writeable = False  # it is shared by all who ask
     return centres

@@ -47,9 +47,9 @@ def paint(config: CenteredSquareConfig, centres: NDArray[np.int16], block: Block
     block["center"][:] = centres
     for s, (row, column) in enumerate(centres.tolist()):
         block["image"][s, row, column] = WHITE
-        block["target"][
-            s, row - reach : row + reach + 1, column - reach : column + reach + 1
-        ] = WHITE
+        block["target"][s, row - reach : row + reach + 1, column - reach : column + reach + 1] = (
+            WHITE
+        )
 
 
 def check_sizes(config: CenteredSquareConfig, splits: Mapping[str, int]) -> None:

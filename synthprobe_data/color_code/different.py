@@ -37,6 +37,7 @@ def check_sizes(config: ColorCodeConfig, splits: Mapping[str, int]) -> None:
     samples = sum(splits.values())
     if math.comb(samples, 2) * chance_of_equal(config) > RISK:
         raise SynthprobeError(
-            f"{samples} samples are too many to be all different with {config.positions} positions, "
-            f"{config.colors} colors and {config.bits} bits: give fewer samples, or more of these."
+            f"{samples} samples are too many to be all different, with positions = "
+            f"{config.positions}, colors = {config.colors} and bits = {config.bits}: give fewer "
+            "samples, or more of these."
         )

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
+from synthprobe_data.color_code.config import ColorCodeConfig
+
 WIDTH: Final = 1024
 """Strips are about so many pixels wide."""
 MOST_POSITIONS: Final = 128
@@ -29,7 +31,8 @@ _LINE: Final = 200
 
 def strips(sample: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
     """Draw a sample: its colours, the codes that are shown, and the codes to find; RGB."""
-    color, code, revealed = (sample[name][:MOST_POSITIONS] for name in ("color", "code", "revealed"))
+    color, code = sample["color"][:MOST_POSITIONS], sample["code"][:MOST_POSITIONS]
+    revealed = sample["revealed"][:MOST_POSITIONS]
     cell = max(4, min(32, WIDTH // len(color)))
     bits = np.where(code.T > 0, 255, 0).astype(np.uint8)
     shown = np.where(revealed[None] > 0, bits, np.uint8(_GREY))
@@ -46,6 +49,11 @@ def strips(sample: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
         sheet.paste(Image.fromarray(row), (_LABEL_WIDTH, top))
         top += len(row) + _GAP
     return np.array(sheet)
+
+
+def panels(sample: dict[str, NDArray[Any]], _config: ColorCodeConfig) -> list[Image.Image]:
+    """One sample, as strips."""
+    return [Image.fromarray(strips(sample))]
 
 
 def _cells(values: NDArray[np.uint8], width: int, height: int) -> NDArray[np.uint8]:

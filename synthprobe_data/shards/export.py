@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, count, islice
 from pathlib import Path
@@ -15,25 +15,52 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from synthprobe_data.centered_square import CENTERED_SQUARE
+from synthprobe_data.color_code import COLOR_CODE
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.rde import RDE
 from synthprobe_data.run import progress_bar
 from synthprobe_data.shards.blocks import open_readers
 from synthprobe_data.shards.folder import new_folder
+from synthprobe_data.shards.opened import Sample
 from synthprobe_data.shards.source import Source
 
-PICTURES: Final[Mapping[str, tuple[str, ...]]] = {RDE.name: ("image", "rank")}
-"""The datasets that become PNG files, for each dataset that has pictures."""
-FACTS: Final[Mapping[str, tuple[str, ...]]] = {
-    RDE.name: ("n_rectangles", "rectangles", "color", "rectangle_rank", "above")
-}
-"""The ones that become text."""
 CSV_NAME: Final = "metadata.csv"
 MAX_PER_SHARD: Final = 10_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Sample:
+class Export:
+    """What becomes of the arrays of a sample."""
+
+    pictures: tuple[str, ...]
+    """The ones that become PNG files."""
+    facts: tuple[str, ...]
+    """The ones that become text."""
+    trim: Callable[[Sample], Sample] = lambda facts: facts
+    """The facts without unused places."""
+
+
+def _used_rectangles(facts: Sample) -> Sample:
+    n = int(facts["n_rectangles"])
+    used = {name: facts[name][:n] for name in ("rectangles", "color", "rectangle_rank")}
+    return {**facts, **used, "above": facts["above"][:n, :n]}
+
+
+EXPORTS: Final[Mapping[str, Export]] = {
+    RDE.name: Export(
+        pictures=("image", "rank"),
+        facts=("n_rectangles", "rectangles", "color", "rectangle_rank", "above"),
+        trim=_used_rectangles,
+    ),
+    CENTERED_SQUARE.name: Export(pictures=("image", "target"), facts=("center",)),
+    COLOR_CODE.name: Export(pictures=(), facts=("color", "code", "revealed", "group")),
+}
+"""By the name of the dataset."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Exported:
     split: str
     index: int
     pictures: dict[str, NDArray[np.uint8]]
@@ -58,7 +85,11 @@ def export_png(path: str | Path, out_folder: str | Path, *, progress: bool = Fal
         Show a progress bar, if on a terminal.
     """
     source = Source(open_readers(path))
-    pictures, facts = _names(source.dataset.name)
+    pictures, facts = EXPORTS[source.dataset.name].pictures, EXPORTS[source.dataset.name].facts
+    if not pictures:
+        raise SynthprobeError(
+            f"samples of {source.dataset.name} are not pictures: export them as webdataset."
+        )
     with new_folder(Path(out_folder)) as folder, progress_bar(source.rows, progress) as bar:
         for split in source.splits:
             for name in pictures:
@@ -86,8 +117,9 @@ def export_webdataset(
 ) -> int:
     """Write tar files for WebDataset; return the number of samples.
 
-    Sample 7 of train is ``train-00000007.image.png``, ``.rank.png`` and ``.json`` in one of
-    ``train-000000.tar``, ``train-000001.tar``, ... The same dataset gives the same bytes.
+    Sample 7 of train of RDE is ``train-00000007.image.png``, ``.rank.png`` and ``.json`` in one of
+    ``train-000000.tar``, ``train-000001.tar``, ... What is not a picture is in the ``.json``. The
+    same dataset gives the same bytes.
 
     Parameters
     ----------
@@ -106,7 +138,6 @@ def export_webdataset(
             f"{MAX_PER_SHARD}."
         )
     source = Source(open_readers(path))
-    _names(source.dataset.name)
     with new_folder(Path(out_folder)) as folder, progress_bar(source.rows, progress) as bar:
         for split in source.splits:
             samples = _samples(source, split)
@@ -122,7 +153,7 @@ def export_webdataset(
     return source.rows
 
 
-def _add_sample(archive: tarfile.TarFile, sample: _Sample) -> None:
+def _add_sample(archive: tarfile.TarFile, sample: _Exported) -> None:
     key = f"{sample.split}-{sample.index:08}"
     for name, picture in sample.pictures.items():
         _add_file(archive, f"{key}.{name}.png", png(picture))
@@ -145,26 +176,14 @@ def png(picture: NDArray[np.uint8]) -> bytes:
     return stream.getvalue()
 
 
-def _names(dataset: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The datasets that become pictures, and those that become text."""
-    if dataset not in PICTURES:
-        raise SynthprobeError(f"samples of {dataset} are not pictures, so they cannot be exported.")
-    return PICTURES[dataset], FACTS[dataset]
-
-
-def _samples(source: Source, split: str) -> Iterator[_Sample]:
+def _samples(source: Source, split: str) -> Iterator[_Exported]:
     """The samples of a split, without the unused places."""
-    pictures, facts = _names(source.dataset.name)
-    for index, sample in source.samples(split, [*pictures, *facts]):
-        values = {name: sample[name] for name in facts}
-        if source.dataset.name == RDE.name:
-            n = int(values["n_rectangles"])
-            for name in ("rectangles", "color", "rectangle_rank"):
-                values[name] = values[name][:n]
-            values["above"] = values["above"][:n, :n]
-        yield _Sample(
+    export = EXPORTS[source.dataset.name]
+    for index, sample in source.samples(split, [*export.pictures, *export.facts]):
+        facts = export.trim({name: sample[name] for name in export.facts})
+        yield _Exported(
             split=split,
             index=index,
-            pictures={name: sample[name] for name in pictures},
-            facts={name: np.asarray(value).tolist() for name, value in values.items()},
+            pictures={name: sample[name] for name in export.pictures},
+            facts={name: np.asarray(value).tolist() for name, value in facts.items()},
         )

@@ -1,40 +1,51 @@
-"""A contact sheet: for some samples the picture, the ranks, and the relation with its cues."""
+"""A contact sheet: some samples, drawn for people."""
 
 from __future__ import annotations
 
-import math
 import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
+from synthprobe_data.centered_square import CENTERED_SQUARE
+from synthprobe_data.centered_square import preview as centered_square
+from synthprobe_data.color_code import COLOR_CODE
+from synthprobe_data.color_code import preview as color_code
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.rde import RDE
-from synthprobe_data.rde.render import hue_palette
-from synthprobe_data.rde.scene import T_JUNCTION
+from synthprobe_data.rde import preview as rde
 from synthprobe_data.shards.opened import OpenDataset, Sample, open_dataset
 from synthprobe_data.shards.writer import check_target
 
 MAX_SAMPLES: Final = 200
-_PANEL: Final = 320
-"""Panels are about so many pixels wide."""
 _GAP: Final = 12
 _TEXT: Final = 15
-_SMOOTH: Final = 2
-"""Drawn so many times too large, then reduced."""
 _BLACK: Final = (0, 0, 0)
 _WHITE: Final = (255, 255, 255)
-_MARK: Final = (200, 0, 0)
-_LEGEND: Final = (
-    "picture; rank; who is above whom: solid by a T-junction, dashed by convexity only, "
-    "red rings are T-junctions"
-)
 
-Point = tuple[float, float]
-Color = tuple[int, int, int]
+
+@dataclass(frozen=True)
+class Preview:
+    """How the samples of a dataset are drawn."""
+
+    panels: Callable[[Sample, Any], list[Image.Image]]
+    """``panels(sample, config)``: pictures of one sample, to stand side by side."""
+    legend: str
+    """What they show."""
+    across: int
+    """How many samples stand side by side."""
+
+
+PREVIEWS: Final[Mapping[str, Preview]] = {
+    RDE.name: Preview(rde.panels, rde.LEGEND, 2),
+    CENTERED_SQUARE.name: Preview(centered_square.panels, centered_square.LEGEND, 3),
+    COLOR_CODE.name: Preview(color_code.panels, color_code.LEGEND, 1),
+}
+"""By the name of the dataset."""
 
 
 def contact_sheet(
@@ -58,8 +69,6 @@ def contact_sheet(
             f"samples is {samples!r}: it must be a whole number from 1 to {MAX_SAMPLES}."
         )
     with open_dataset(path) as data:
-        if data.dataset is not RDE:
-            raise SynthprobeError(f"there is no preview of {data.dataset.name}.")
         name = next(iter(data.splits)) if split is None else split
         if not 0 <= start < len(data[name]):
             raise SynthprobeError(
@@ -106,169 +115,32 @@ def write_sheet(
 
 
 def _sheet(data: OpenDataset, split: str, indices: range) -> Image.Image:
-    first = data[split].index_start
-    strips = [_strip(data[split][i], data.config, f"{split} {first + i}") for i in indices]
-    across = 2 if len(strips) > 1 else 1
+    preview, first = PREVIEWS[data.dataset.name], data[split].index_start
+    strips = [
+        _strip(f"{split} {first + i}", preview.panels(data[split][i], data.config)) for i in indices
+    ]
+    across = min(preview.across, len(strips))
     down = -(-len(strips) // across)
     width, height = strips[0].size
-    size = (across * (width + 2 * _GAP), down * (height + _GAP) + 3 * _GAP)
+    font = ImageFont.load_default(_TEXT)
+    legend = ceil(font.getlength(preview.legend)) + 2 * _GAP
+    size = (max(across * (width + 2 * _GAP), legend), down * (height + _GAP) + 3 * _GAP)
     sheet = Image.new("RGB", size, _WHITE)
     for i, strip in enumerate(strips):
         left = _GAP + i % across * (width + 2 * _GAP)
         sheet.paste(strip, (left, _GAP + i // across * (height + _GAP)))
     place = (_GAP, size[1] - 2 * _GAP)
-    ImageDraw.Draw(sheet).text(place, _LEGEND, _BLACK, ImageFont.load_default(_TEXT))
+    ImageDraw.Draw(sheet).text(place, preview.legend, _BLACK, font)
     return sheet
 
 
-def _strip(sample: Sample, config: Any, title: str) -> Image.Image:
-    """One sample: its title, and three panels side by side."""
-    height, width = sample["label"].shape
-    times = max(1, round(_PANEL / max(height, width)))
-    colors = hue_palette(config.palette_size)[np.minimum(sample["color"], config.palette_size - 1)]
-    panels = [
-        Image.fromarray(sample["image"].repeat(times, 0).repeat(times, 1)),
-        _rank_panel(sample, times),
-        _relation_panel(sample, colors, times),
-    ]
-    strip = Image.new("RGB", (3 * width * times + 2 * _GAP, height * times + 2 * _GAP), _WHITE)
-    draw = ImageDraw.Draw(strip)
-    draw.text((0, 0), title, _BLACK, ImageFont.load_default(_TEXT))
-    for i, panel in enumerate(panels):
-        strip.paste(panel, (i * (width * times + _GAP), 2 * _GAP))
+def _strip(title: str, panels: list[Image.Image]) -> Image.Image:
+    """One sample: its title, and its panels side by side."""
+    width = sum(panel.width for panel in panels) + _GAP * (len(panels) - 1)
+    strip = Image.new("RGB", (width, max(panel.height for panel in panels) + 2 * _GAP), _WHITE)
+    ImageDraw.Draw(strip).text((0, 0), title, _BLACK, ImageFont.load_default(_TEXT))
+    left = 0
+    for panel in panels:
+        strip.paste(panel, (left, 2 * _GAP))
+        left += panel.width + _GAP
     return strip
-
-
-def _rank_panel(sample: Sample, times: int) -> Image.Image:
-    """The ranks as grey values, each written into the rectangles that have it."""
-    rank = sample["rank"].astype(np.uint32)
-    highest = max(int(rank.max()), 1)
-    grey = (rank * 255 // highest).astype(np.uint8)
-    panel = Image.fromarray(grey.repeat(times, 0).repeat(times, 1)).convert("RGB")
-    draw = ImageDraw.Draw(panel)
-    font = ImageFont.load_default(_TEXT)
-    for k, (x, y) in visible_centres(sample["label"]).items():
-        if k < len(sample["rectangle_rank"]):
-            level = int(sample["rectangle_rank"][k])
-            ink = _BLACK if 2 * level > highest else _WHITE
-            draw.text((x * times, y * times), str(level), ink, font, anchor="mm")
-    return panel
-
-
-def _relation_panel(sample: Sample, colors: NDArray[np.uint8], times: int) -> Image.Image:
-    """Arrows from each rectangle to those that it is above, over the faded label map."""
-    label = sample["label"]
-    faded = np.full((256, 3), 255, np.uint8)
-    faded[1 : len(colors) + 1] = 255 - (255 - colors.astype(np.uint16)) * 2 // 5
-    scale = times * _SMOOTH
-    large = faded[label].repeat(scale, 0).repeat(scale, 1)
-    panel = Image.fromarray(large)
-    draw = ImageDraw.Draw(panel)
-    centres = {
-        k: (x * scale, y * scale)
-        for k, (x, y) in visible_centres(label).items()
-        if k < len(sample["above"])
-    }
-    for upper, lower in np.argwhere(sample["above"]).tolist():
-        if upper in centres and lower in centres:
-            solid = bool(sample["above"][upper, lower] & T_JUNCTION)
-            _arrow(draw, centres[upper], centres[lower], solid)
-    n = min(int(sample["n_rectangles"]), len(sample["rectangles"]))
-    for column, row, _, _ in t_junctions(sample["rectangles"][:n], label):
-        _ring(draw, (column * scale, row * scale), 5 * _SMOOTH)
-    for x, y in centres.values():
-        r = 3 * _SMOOTH
-        draw.ellipse((x - r, y - r, x + r, y + r), _BLACK)
-    draw.rectangle((0, 0, panel.width - 1, panel.height - 1), None, (160, 160, 160), _SMOOTH)
-    size = (label.shape[1] * times, label.shape[0] * times)
-    return panel.resize(size, Image.Resampling.LANCZOS)
-
-
-def visible_centres(label: NDArray[np.uint8]) -> dict[int, Point]:
-    """For each rectangle that shows, from 0: x, y of the pixel farthest from its visible outline.
-
-    The middle of its visible box may show another rectangle; this pixel never does.
-    """
-    from scipy import ndimage  # here, because it is slow to import
-
-    centres = {}
-    for value in np.unique(label[label > 0]).tolist():
-        depth = ndimage.distance_transform_edt(np.pad(label == value, 1))
-        # Of several equally deep ones, the one in their middle.
-        deepest = np.argwhere(depth >= depth.max() - 0.5) - 0.5
-        middle = deepest.mean(axis=0)
-        y, x = deepest[np.argmin(((deepest - middle) ** 2).sum(axis=1))]
-        centres[value - 1] = float(x), float(y)
-    return centres
-
-
-def t_junctions(
-    rectangles: NDArray[Any], label: NDArray[np.uint8]
-) -> list[tuple[int, int, int, int]]:
-    """The visible T-junctions: x and y of each, the rectangle of its bar, the one of its stem.
-
-    By the definition from the rectangles in ``RULES.md``, under "Order".
-    """
-    found = []
-    exchanged = np.asarray(rectangles)[:, [1, 0, 3, 2]]
-    for x, y, bar, stem in _upright_stems(np.asarray(rectangles), label):
-        found.append((x, y, bar, stem))
-    for y, x, bar, stem in _upright_stems(exchanged, label.T):
-        found.append((x, y, bar, stem))
-    return found
-
-
-def _upright_stems(
-    rectangles: NDArray[Any], label: NDArray[np.uint8]
-) -> list[tuple[int, int, int, int]]:
-    """The T-junctions at which an upright side runs beneath a level one."""
-    height, width = label.shape
-    boxes = rectangles.astype(np.int64).tolist()
-    found = []
-    for a, (ax0, ay0, ax1, ay1) in enumerate(boxes):
-        for b, (bx0, by0, bx1, by1) in enumerate(boxes):
-            for x, own in ((bx0, bx0), (bx1, bx1 - 1)):
-                for y, inside in ((ay0, ay0), (ay1, ay1 - 1)):
-                    if not (a != b and ax0 < x < ax1 and by0 < y < by1):
-                        continue
-                    if not (0 < x < width and 0 < y < height):
-                        continue
-                    outside, other = 2 * y - 1 - inside, 2 * x - 1 - own
-                    if (
-                        label[inside, x - 1] == label[inside, x] == a + 1
-                        and label[outside, own] == b + 1
-                        and label[outside, other] < b + 1
-                    ):
-                        found.append((x, y, a, b))
-    return found
-
-
-def _arrow(draw: ImageDraw.ImageDraw, start: Point, stop: Point, solid: bool) -> None:
-    """An arrow from one point to another, a line or dashes."""
-    (x0, y0), (x1, y1) = start, stop
-    length = math.hypot(x1 - x0, y1 - y0)
-    if length < 1:
-        return
-    right, down = (x1 - x0) / length, (y1 - y0) / length
-    end = length - 4 * _SMOOTH
-    dash, step = (end, end) if solid else (5 * _SMOOTH, 9 * _SMOOTH)
-    at = 0.0
-    while at < end:
-        to = min(at + dash, end)
-        line = (x0 + at * right, y0 + at * down, x0 + to * right, y0 + to * down)
-        draw.line(line, _BLACK, _SMOOTH)
-        at += step
-    back, side = end - 8 * _SMOOTH, 4 * _SMOOTH
-    draw.polygon(
-        [
-            (x0 + end * right, y0 + end * down),
-            (x0 + back * right - side * down, y0 + back * down + side * right),
-            (x0 + back * right + side * down, y0 + back * down - side * right),
-        ],
-        _BLACK,
-    )
-
-
-def _ring(draw: ImageDraw.ImageDraw, centre: Point, radius: float) -> None:
-    x, y = centre
-    draw.ellipse((x - radius, y - radius, x + radius, y + radius), None, _MARK, 2 * _SMOOTH)

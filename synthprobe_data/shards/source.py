@@ -98,7 +98,8 @@ class Source:
 def _parts_by_split(readers: list[BlockReader]) -> dict[str, list[Part]]:
     """The parts of each split in the order of their indices, each going on where one ends."""
     header = readers[0].header
-    names = dict.fromkeys([*header.dataset.sizes(header.config), *(s for r in readers for s in r.header.splits)])
+    canonical = header.dataset.sizes(header.config)
+    names = dict.fromkeys([*canonical, *(s for r in readers for s in r.header.splits)])
     splits = {}
     for name in names:
         parts = [

@@ -12,15 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.run import cores, progress_bar
+from synthprobe_data.run import default_workers, progress_bar
 from synthprobe_data.shards.blocks import BlockReader
 from synthprobe_data.shards.digest import row_digests
 from synthprobe_data.shards.report import Failure, Report
 from synthprobe_data.shards.row_checks import ROW_CHECKS
 
-TASK_ROWS: Final = 512
-TASK_BYTES: Final = 256 * 2**20
-"""A worker opens the file once for so many rows; then it is heard of again."""
+TASK_BYTES: Final = 40 * 2**20
+"""A worker opens the file once for rows of so many bytes, decoded; then it is heard of again."""
 
 
 @dataclass
@@ -49,8 +48,8 @@ def check_rows(
     """Decode, hash and check the rows, in worker processes; return what they found, in order."""
     tasks = list(_plan(readers, sample))
     report.rows_checked = sum(len(rows) for _, rows in tasks)
-    # Short checks do without worker processes, which take a second to start.
-    report.workers = 1 if len(tasks) == 1 else min(workers or cores(), max(len(tasks), 1))
+    default = default_workers(readers[0].header.columns, report.rows_checked)
+    report.workers = min(workers or default, max(len(tasks), 1))
     found = []
     with progress_bar(report.rows_checked, progress) as bar:
         for part in _run(readers, tasks, report.workers):
@@ -76,7 +75,7 @@ def _plan(
             rows = spread[(spread >= start) & (spread < start + len(reader))] - start
         start += len(reader)
         row_bytes = sum(column.row_bytes for column in reader.header.columns)
-        length = max(1, min(TASK_ROWS, TASK_BYTES // row_bytes))
+        length = max(1, TASK_BYTES // row_bytes)
         for first in range(0, len(rows), length):
             yield number, rows[first : first + length]
 

@@ -6,10 +6,14 @@ import shlex
 
 import pytest
 
-from synthprobe_data import RdeConfig
+from synthprobe_data import DATASETS, CenteredSquareConfig, ColorCodeConfig, RdeConfig
 from synthprobe_data.cards.command import portable_command, same_rows_command
+from synthprobe_data.centered_square import CENTERED_SQUARE
 from synthprobe_data.cli import build_parser
+from synthprobe_data.color_code import COLOR_CODE
+from synthprobe_data.dataset import Dataset
 from synthprobe_data.rde import RDE
+from synthprobe_data.settings import Config
 
 
 @pytest.mark.parametrize(
@@ -29,38 +33,47 @@ def test_paths_and_addresses_are_left_out(given: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "seed", "splits"),
+    ("dataset", "config", "seed", "splits"),
     [
-        (RdeConfig(), 0, dict(RDE.splits)),
-        (RdeConfig(mode="rules"), 3, {"train": 5, "test": 0}),
-        (RdeConfig(mode="ambiguous", blur=0.0, min_size=0.25), 2**64 - 1, {"test": 7}),
-        (RdeConfig(height=40, n_colors=12, n_vis=3, trials=9), 0, {"train": 50_000}),
+        (RDE, RdeConfig(), 0, {"train": 50_000, "test": 12_500}),
+        (RDE, RdeConfig(mode="rules"), 3, {"train": 5, "test": 0}),
+        (RDE, RdeConfig(mode="ambiguous", blur=0.0, min_size=0.25), 2**64 - 1, {"test": 7}),
+        (RDE, RdeConfig(height=40, n_colors=12, n_vis=3, trials=9), 0, {"train": 50_000}),
+        (CENTERED_SQUARE, CenteredSquareConfig(), 0, {"train": 484, "test": 1_452}),
+        (
+            CENTERED_SQUARE,
+            CenteredSquareConfig(height=24, square=9),
+            0,
+            {"train": 8 * 28, "test": 2},
+        ),
+        (COLOR_CODE, ColorCodeConfig(), 5, {"train": 20_000, "test": 10_000}),
+        (COLOR_CODE, ColorCodeConfig(mode="paper", masked=0.25, bits=8), 0, {"train": 9}),
     ],
 )
 def test_the_command_asks_for_the_same_rows(
-    config: RdeConfig, seed: int, splits: dict[str, int]
+    dataset: Dataset, config: Config, seed: int, splits: dict[str, int]
 ) -> None:
-    command = same_rows_command(RDE, config, seed=seed, splits=splits, out="a.h5", shards=None)
+    command = same_rows_command(dataset, config, seed=seed, splits=splits, out="a.h5", shards=None)
     assert command is not None
     program, *arguments = shlex.split(command)
     assert program == "synthprobe-gen"
     given = vars(build_parser().parse_args(arguments))
-    assert RdeConfig.from_dict({name: given[name] for name in config.to_dict()}) == config
+    assert given["dataset"] == dataset.name
+    assert dataset.config.from_dict({name: given[name] for name in config.to_dict()}) == config
     assert given["seed"] == seed
-    assert {split: given[split] for split in RDE.splits} == {
-        split: splits.get(split, 0) for split in RDE.splits
-    }
+    assert {
+        split: size if given[split] is None else given[split]
+        for split, size in dataset.sizes(config).items()
+    } == {split: splits.get(split, 0) for split in ("train", "test")}
 
 
-def test_the_canonical_dataset_needs_no_options() -> None:
-    options = {"seed": 0, "splits": RDE.splits, "out": "rde"}
-    assert (
-        same_rows_command(RDE, RdeConfig(), **options, shards=None)
-        == "synthprobe-gen rde --out rde"
-    )
-    assert same_rows_command(RDE, RdeConfig(), **options, shards=8) == (
-        "synthprobe-gen rde --out rde --shards 8"
-    )
+@pytest.mark.parametrize("dataset", DATASETS.values(), ids=DATASETS.keys())
+def test_the_canonical_dataset_needs_no_options(dataset: Dataset) -> None:
+    config = dataset.config()
+    options = {"seed": 0, "splits": dataset.sizes(config), "out": "x"}
+    command = f"synthprobe-gen {dataset.name} --out x"
+    assert same_rows_command(dataset, config, **options, shards=None) == command
+    assert same_rows_command(dataset, config, **options, shards=8) == f"{command} --shards 8"
 
 
 def test_a_split_that_no_command_makes_has_no_command() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthprobe_data import strategies
+from synthprobe_data import RdeConfig, strategies
 from synthprobe_data.rde import reference
 from synthprobe_data.rde.generate import generate_block
 from synthprobe_data.rde.verify import check_block, row_checks
@@ -84,7 +84,7 @@ def test_rectangles_of_any_numbers_do_no_harm(drawn: GeneratedSample, data: st.D
 
 
 def test_rows_are_checked_one_by_one() -> None:
-    drawn = strategies.RdeConfig(height=40, width=40, n_rectangles=4)
+    drawn = RdeConfig(height=40, width=40, n_rectangles=4)
     block, _ = generate_block(drawn, 0, "train", 0, 5)
     block["rank"][3, 0, 0] ^= 1
     masks = check_block(drawn, block)

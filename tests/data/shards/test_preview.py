@@ -13,7 +13,8 @@ from PIL import Image
 
 from synthprobe_data import RdeConfig, SynthprobeError, make_file, open_dataset, strategies
 from synthprobe_data.rde import read_scene, reference
-from synthprobe_data.shards.preview import contact_sheet, t_junctions, visible_centres, write_sheet
+from synthprobe_data.rde.preview import t_junctions, visible_centres
+from synthprobe_data.shards.preview import contact_sheet, write_sheet
 from synthprobe_data.strategies import GeneratedSample
 
 

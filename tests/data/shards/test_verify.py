@@ -68,7 +68,10 @@ def test_good_files_pass(tmp_path: Path, mode: str, settings: dict[str, int]) ->
     assert report.done["content_digest"] == report.done["palette"] == 1
 
 
-def test_workers_find_what_one_process_finds(tmp_path: Path) -> None:
+def test_workers_find_what_one_process_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("synthprobe_data.shards.verify_rows.TASK_BYTES", 2**19)
     path = tmp_path / "a.h5"
     make_file("rde", path, train=1100, test=50, config=RdeConfig(height=16, width=16, n_vis=2))
     with h5py.File(path, "r+") as file:

@@ -1,14 +1,4 @@
-"""Hypothesis strategies for the datasets: settings, scenes and samples to test against.
-
-They need the extra ``testing`` (``pip install synthprobe[testing]``). A test of your own may read::
-
-    from hypothesis import given
-    from synthprobe_data import strategies
-
-    @given(strategies.generated_samples(strategies.configs(mode="certified")))
-    def test_my_reader(drawn):
-        assert (my_ranks(drawn.sample["image"]) == drawn.sample["rank"]).all()
-"""
+"""Settings, scenes and samples of Rectangle Depth Estimation."""
 
 from __future__ import annotations
 
@@ -22,9 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.random import MAX_SEED
 from synthprobe_data.rde.config import MAX_RECTANGLES, MODES, RdeConfig
 from synthprobe_data.rde.generate import generate_block
+from synthprobe_data.strategies.common import drawn, seeds, splits
 
 Rectangles = NDArray[np.int64]
 """x0, y0, x1, y1 of each rectangle, in placement order: (n, 4)."""
@@ -67,16 +57,6 @@ class GeneratedSample:
         return np.array(self.sample["rectangles"][: self.n], np.int64)
 
 
-def seeds() -> st.SearchStrategy[int]:
-    """All seeds that the generator takes, with the least and the greatest among the first."""
-    return st.sampled_from([0, 1, MAX_SEED]) | st.integers(0, MAX_SEED)
-
-
-def splits() -> st.SearchStrategy[str]:
-    """The names of the splits."""
-    return st.sampled_from(["train", "test"])
-
-
 @st.composite
 def configs(draw: st.DrawFn, /, **settings: Any) -> RdeConfig:
     """Settings of small scenes, each one drawn by itself: square or not, crowded or roomy.
@@ -90,10 +70,7 @@ def configs(draw: st.DrawFn, /, **settings: Any) -> RdeConfig:
     --------
     >>> configs(mode="rules", n_vis=6, n_par=st.integers(0, 5))  # doctest: +SKIP
     """
-    values = {
-        name: draw(wanted) if isinstance(wanted, st.SearchStrategy) else wanted
-        for name, wanted in {**_DEFAULTS, **settings}.items()
-    }
+    values = {name: drawn(draw, wanted) for name, wanted in {**_DEFAULTS, **settings}.items()}
     if "n_colors" not in values:
         least = values["n_rectangles"]
         values["n_colors"] = draw(st.none() | st.integers(least, min(least + 6, MAX_RECTANGLES)))
@@ -188,17 +165,14 @@ def generated_samples(
     config
         The settings, or a strategy for them; `configs` unless stated.
     """
-    if config is None:
-        config = configs()
-    if isinstance(config, st.SearchStrategy):
-        config = draw(config)
+    taken: RdeConfig = drawn(draw, configs() if config is None else config)
     seed, split, index = draw(seeds()), draw(splits()), draw(st.integers(0, 2**31))
     try:
-        block, _ = generate_block(config, seed, split, index, 1)
+        block, _ = generate_block(taken, seed, split, index, 1)
     except SynthprobeError:  # settings by which next to no scene can be kept
         reject()
     sample = {name: rows[0] for name, rows in block.items()}
-    return GeneratedSample(config=config, seed=seed, split=split, index=index, sample=sample)
+    return GeneratedSample(config=taken, seed=seed, split=split, index=index, sample=sample)
 
 
 def certified_scenes(
