@@ -102,16 +102,17 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
             help=setting.metadata["help"]
             + ("" if setting.default is None else f" ({setting.default})"),
         )
-    modes = settings.add_mutually_exclusive_group()
-    for mode in dataset.flags:
-        modes.add_argument(
-            mode.flag,
-            dest="mode",
-            action="store_const",
-            const=mode.mode,
-            default=canonical.to_dict()["mode"],
-            help=mode.meaning,
-        )
+    if dataset.flags:
+        modes = settings.add_mutually_exclusive_group()
+        for mode in dataset.flags:
+            modes.add_argument(
+                mode.flag,
+                dest="mode",
+                action="store_const",
+                const=mode.mode,
+                default=canonical.to_dict()["mode"],
+                help=mode.meaning,
+            )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

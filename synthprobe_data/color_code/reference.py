@@ -145,6 +145,6 @@ def broken_rules(config: ColorCodeConfig, sample: dict[str, Any]) -> set[str]:
         colors = [c for _, c, _, _ in groups.values()]
         if any(distance(a, b) < config.min_distance for a, b in combinations(colors, 2)):
             broken.add("distance")
-        if set(groups) != {g for g, _, _, m in positions if m == 1}:
+        if set(groups) != {g for g, _, _, m in positions if m}:
             broken.add("decided")
     return broken

@@ -90,7 +90,7 @@ def _check_block(
                 mask |= _GROUP
             if revealed[s, i] > 1:
                 mask |= _REVEALED
-            if revealed[s, i] == 1:
+            if revealed[s, i]:
                 shown[g] = True
             if first[g] < 0:
                 first[g] = i
@@ -116,5 +116,5 @@ def _distance(a: NDArray[np.uint8], b: NDArray[np.uint8]) -> int:
     """The greatest difference of two colours in red, green or blue."""
     greatest = 0
     for channel in range(3):
-        greatest = max(greatest, abs(int(a[channel]) - int(b[channel])))
+        greatest = max(greatest, abs(np.int64(a[channel]) - np.int64(b[channel])))
     return greatest

@@ -29,7 +29,7 @@ def digests_if_complete(
         with ShardReader(path) as reader:
             header = reader.header
             if (
-                header.dataset is not dataset
+                header.dataset.name != dataset.name  # in a worker, another object
                 or header.version != dataset.version
                 or header.config != config
                 or header.seed != seed
