@@ -70,9 +70,12 @@ def _picture(facts: CardFacts) -> str:
     about = find_about(facts.dataset.name)
     count = min(about.picture_samples, facts.splits[split])
     samples = "The first sample" if count == 1 else f"The first {count} samples"
+    where = ""
     if about.picture_spread and count > 1:
-        samples = f"{count} samples, spread over all,"
-    return f"![{samples} of the split {split}: {about.picture_shows}]({quote(facts.picture)})"
+        samples, where = f"{count} samples", ", from all over it"
+    return (
+        f"![{samples} of the split {split}{where}: {about.picture_shows}]({quote(facts.picture)})"
+    )
 
 
 def _sizes(facts: CardFacts) -> str:

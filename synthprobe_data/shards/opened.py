@@ -157,7 +157,7 @@ class Split:
 
     def scene(self, index: int) -> Scene:
         """The scene of an RDE sample, with its relation as a graph."""
-        if self._dataset is not RDE:
+        if self._dataset.name != RDE.name:
             raise SynthprobeError(f"samples of {self._dataset.name} are not scenes.")
         reader, row = self.locate(index)
         height, width = reader.read("rank", row).shape

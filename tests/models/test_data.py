@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from synthprobe_data import RdeConfig, SynthprobeError, iter_samples, open_dataset
+from synthprobe_data import (
+    CenteredSquareConfig,
+    ColorCodeConfig,
+    RdeConfig,
+    SynthprobeError,
+    iter_samples,
+    make_file,
+    open_dataset,
+)
 from synthprobe_data.rde import RDE
 from synthprobe_data.run import generate_file
 from synthprobe_data.sharded import generate_folder
@@ -262,3 +270,68 @@ def test_a_stream_of_no_samples_is_empty() -> None:
 def test_a_stream_of_something_wrong_is_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(SynthprobeError, match=message):
         StreamDataset(**arguments)
+
+
+SQUARE = CenteredSquareConfig(height=12, width=15, square=5)
+CODE = ColorCodeConfig(positions=20, colors=4, bits=2)
+OTHERS = {"centered-square": SQUARE, "color-code": CODE}
+
+
+def expected_of(name: str, sample: dict[str, Any]) -> dict[str, np.ndarray]:
+    """What networks see of a sample of another dataset, in plain NumPy."""
+    if name == "centered-square":
+        return {n: (sample[n][None] / 255).astype(np.float32) for n in ("image", "target")}
+    target = np.where(sample["code"].T == 1, 1, -1).astype(np.float32)
+    color = (sample["color"].T.astype(np.float32) - np.float32(127.5)) / np.float32(127.5)
+    shown = np.where(sample["revealed"] == 1, target, np.float32(0))
+    masked = sample["revealed"] == 0
+    return {"input": np.concatenate([color, shown]), "target": target, "masked": masked}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_samples_of_other_datasets_are_what_networks_see(name: str, tmp_path: Path) -> None:
+    make_file(name, tmp_path / "a.h5", train=9, test=5, config=OTHERS[name], cards=False)
+    dataset = ShardDataset(tmp_path / "a.h5", "test")
+    rows = list(open_dataset(tmp_path / "a.h5")["test"])
+    assert len(dataset) == 5
+    for i, row in enumerate(rows):
+        assert_same(dataset[i], expected_of(name, row))
+        assert all(tensor.is_contiguous() for tensor in dataset[i].values())
+    stream = StreamDataset(name, "test", config=OTHERS[name], length=5)
+    for found, row in zip(stream, rows, strict=True):
+        assert_same(found, expected_of(name, row))
+
+
+def test_colours_and_codes_have_the_range_and_shape_that_networks_take() -> None:
+    sample = next(iter(StreamDataset("color-code")))
+    assert sample["input"].shape == (6, 128)
+    assert sample["target"].shape == (3, 128)
+    assert sample["masked"].shape == (128,)
+    masked = sample["masked"]
+    assert (sample["input"][3:, masked] == 0).all()
+    assert torch.equal(sample["input"][3:, ~masked], sample["target"][:, ~masked])
+    assert set(sample["target"].unique().tolist()) == {-1, 1}
+    assert -1 <= sample["input"][:3].min() < 0 < sample["input"][:3].max() <= 1
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_stream_of_centered_square_ends(workers: int) -> None:
+    stream = StreamDataset("centered-square", "test", config=SQUARE, start=3)
+    found = loaded(stream, workers, batch_size=BLOCK)
+    rows = iter_samples("centered-square", split="test", config=SQUARE, start=3)
+    for sample, row in zip(found, rows, strict=True):
+        assert_same(sample, expected_of("centered-square", row))
+    assert len(found) == 8 * 11 - 4 * 5 - 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "no split 'stream': it has train and test"),
+        ({"split": "train", "start": 20}, "ends after 20 samples"),
+        ({"split": "train", "start": 2, "length": 19}, "length is 19: .* from 0 to 18"),
+    ],
+)
+def test_a_stream_beyond_the_end_is_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(SynthprobeError, match=message):
+        StreamDataset("centered-square", config=SQUARE, **arguments)
