@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.random import check_seed
 from synthprobe_data.registry import find_dataset
 from synthprobe_data.run import RunSummary, generate_file
 from synthprobe_data.settings import Config
@@ -64,6 +65,7 @@ def iter_samples(
     for name, value in (("index", start), ("stop", start if stop is None else stop)):
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
             raise SynthprobeError(f"{name} is {value!r}: it must be a whole number from 0.")
+    check_seed(seed)
     end = source.end(settings, split)
     if end is not None:
         stop = max(start, end) if stop is None else stop

@@ -75,7 +75,7 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
         else "any, without effect: nothing is random",
     )
     command.add_argument(
-        "--workers", type=int, metavar="N", help="worker processes (all cores); same data for any"
+        "--workers", type=int, metavar="N", help="worker processes (all cores, or 1 if soon done)"
     )
     command.add_argument("--force", action="store_true", help="replace an existing dataset")
     command.add_argument(

@@ -94,7 +94,9 @@ def generate_file(
     path = Path(path)
     config = dataset.config() if config is None else config
     splits = checked_splits(dataset, config, splits)
-    seed = check_seed(seed) * dataset.drawn  # where nothing is random, always 0
+    check_seed(seed)
+    if not dataset.drawn:
+        seed = 0  # so that the file is the same for every seed
     if workers is not None:
         check_workers(workers)
     starts = np.cumsum([0, *splits.values()]).tolist()

@@ -21,7 +21,7 @@ from synthprobe_data.run import (
     RunSummary,
     check_workers,
     checked_splits,
-    cores,
+    default_workers,
     packed_blocks,
     plan,
     progress_bar,
@@ -123,14 +123,16 @@ def generate_folder(
     folder = Path(folder)
     config = dataset.config() if config is None else config
     splits = checked_splits(dataset, config, splits)
-    seed = check_seed(seed) * dataset.drawn  # where nothing is random, always 0
+    check_seed(seed)
+    if not dataset.drawn:
+        seed = 0  # so that the file is the same for every seed
     if workers is not None:
         check_workers(workers)
     plans = plan_shards(splits, shards)
     check_folder(folder, force=force)
     part = _prepare_part(folder, plans, force=force, resume=resume)
     rows = sum(splits.values())
-    workers = min(workers or cores(), len(plans))
+    workers = min(workers or default_workers(columns_of(dataset, config), rows), len(plans))
     if workers > 1 and scheduler is None:
         # Compile the kernels once, before the workers do so side by side.
         dataset.generate_block(config, seed, plans[0].split, 0, 1)

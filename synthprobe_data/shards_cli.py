@@ -75,7 +75,9 @@ def build_parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--sample", type=int, metavar="N", help="check N samples spread evenly, not all of them"
     )
-    command.add_argument("--workers", type=int, metavar="N", help="worker processes (all cores)")
+    command.add_argument(
+        "--workers", type=int, metavar="N", help="worker processes (all cores, or 1 if soon done)"
+    )
     command.add_argument("--json", action="store_true", help="the report as JSON, for programs")
 
     command = _add(

@@ -1,6 +1,6 @@
 """Where the white pixel may be, in train and in test.
 
-The paper's words are that train has the central H/2 x W/2 of the picture. Its count of 484 is that of
+In the paper's words, train has the central H/2 x W/2 of the picture. Its count of 484 is that of
 the central half of the centres: 22 of 44 on each axis. Here the count decides.
 """
 

@@ -116,5 +116,6 @@ def _distance(a: NDArray[np.uint8], b: NDArray[np.uint8]) -> int:
     """The greatest difference of two colours in red, green or blue."""
     greatest = 0
     for channel in range(3):
-        greatest = max(greatest, abs(np.int64(a[channel]) - np.int64(b[channel])))
+        # As int64 first: numba takes the difference of bytes without a sign.
+        greatest = max(greatest, int(abs(np.int64(a[channel]) - np.int64(b[channel]))))
     return greatest

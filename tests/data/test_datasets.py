@@ -124,6 +124,19 @@ def test_a_killed_run_goes_on(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", DATASETS)
+def test_what_came_through_a_pipe_reads_on(name: str, files: dict[str, Path]) -> None:
+    with open_dataset(files[name]) as opened:
+        data = pickle.loads(pickle.dumps(opened))
+        for column, array in opened["test"][3].items():
+            assert (data["test"][3][column] == array).all()
+    if name == "rde":
+        assert len(data["test"].scene(3).rectangles) == data["test"][3]["n_rectangles"]
+    else:
+        with pytest.raises(SynthprobeError, match="are not scenes"):
+            data["test"].scene(3)
+
+
+@pytest.mark.parametrize("name", DATASETS)
 def test_some_samples_are_drawn(name: str, files: dict[str, Path]) -> None:
     sheet, drawn = contact_sheet(files[name], samples=3, split="test", start=10)
     assert drawn == 2

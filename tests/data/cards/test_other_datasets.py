@@ -56,7 +56,7 @@ def snippets(path: Path) -> dict[str, str]:
     return {word: next(s for s in found if word in s) for word in words}
 
 
-def seen(path: Path, sample: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def seen(sample: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Input and target of a network, in plain NumPy."""
     if "center" in sample:
         return sample["image"][None] / 255, sample["target"][None] / 255
@@ -93,9 +93,7 @@ def test_the_snippet_of_torch_gives_what_networks_see(
     assert len(names["data"]) == len(names["inputs"]) == SPLITS["train"]
     with open_dataset(described) as data:
         for i in (0, 24):
-            for found, right in zip(
-                names["data"][i], seen(described, data["train"][i]), strict=True
-            ):
+            for found, right in zip(names["data"][i], seen(data["train"][i]), strict=True):
                 assert np.allclose(found.numpy(), right, atol=1e-6)
 
 

@@ -89,6 +89,11 @@ def test_the_samples_come_to_an_end() -> None:
         CENTERED_SQUARE.generate_block(CenteredSquareConfig(), 0, "train", 480, 5)
 
 
+def test_a_seed_that_is_none_is_refused_although_it_would_change_nothing() -> None:
+    with pytest.raises(SynthprobeError, match="seed is -1"):
+        iter_samples("centered-square", seed=-1)
+
+
 def test_there_are_no_other_splits() -> None:
     with pytest.raises(SynthprobeError, match="no split 'stream': it has train and test"):
         make_sample("centered-square", split="stream", index=0)
