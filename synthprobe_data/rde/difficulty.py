@@ -49,11 +49,16 @@ def read_difficulty(scene: Scene) -> Difficulty:
     height, width = scene.label.shape
     boxes = scene.rectangles[None].astype(np.int64)
     block = difficulty_block(boxes, np.array([len(scene.rectangles)]), height=height, width=width)
+    return difficulty_of_row(block, 0)
+
+
+def difficulty_of_row(block: Block, row: int) -> Difficulty:
+    """One row of a block that has the four datasets."""
     return Difficulty(
-        convexity_only=int(block["convexity_only"][0]),
-        cue_distance=int(block["cue_distance"][0]),
-        depth=int(block["depth"][0]),
-        pieces=block["pieces"][0],
+        convexity_only=int(block["convexity_only"][row]),
+        cue_distance=int(block["cue_distance"][row]),
+        depth=int(block["depth"][row]),
+        pieces=block["pieces"][row],
     )
 
 
