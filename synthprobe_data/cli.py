@@ -128,6 +128,11 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
             const="ambiguous",
             help="without the rules against ambiguity, as for the paper's row Baseline*",
         )
+        settings.add_argument(
+            "--difficulty",
+            action="store_true",
+            help="also store how hard each sample is, as datasets of their own",
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

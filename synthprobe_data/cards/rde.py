@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 import numpy as np
@@ -11,6 +12,7 @@ from synthprobe_data.cards.about import About
 from synthprobe_data.cards.tally import Tally, iter_blocks
 from synthprobe_data.dataset import Block
 from synthprobe_data.rde import RdeConfig
+from synthprobe_data.rde.difficulty import COLUMNS, are_scenes, difficulty_block
 from synthprobe_data.shards.opened import OpenDataset
 
 _CUES: Final = {1: "T-junction only", 2: "convexity only", 3: "both"}
@@ -39,7 +41,7 @@ def _checks(config: RdeConfig) -> str:
 
 
 def rde_figures(data: OpenDataset) -> tuple[Tally, ...]:
-    """Ranks, depths and numbers of rectangles, and the cues that decide the pairs."""
+    """Ranks, depths and numbers of rectangles, the cues that decide the pairs, and difficulty."""
     size = data.config.to_dict()["n_rectangles"] + 1
     ranks, depths, numbers, cues = (
         {split: np.zeros(n, np.int64) for split in data.splits} for n in (size, size, size, 4)
@@ -69,7 +71,79 @@ def rde_figures(data: OpenDataset) -> tuple[Tally, ...]:
                 for split, found in cues.items()
             },
         ),
+        *_difficulty_figures(data),
     )
+
+
+def _difficulty_figures(data: OpenDataset) -> tuple[Tally, ...]:
+    """How hard the samples are; their depth has a table of its own already."""
+    settings = data.config.to_dict()
+    convexity_only, pieces, distances = (
+        {split: Counter[int]() for split in data.splits} for _ in range(3)
+    )
+    names = COLUMNS if settings["difficulty"] else ("n_rectangles", "rectangles")
+    for split, block in iter_blocks(data, names):
+        if not settings["difficulty"]:
+            block = _difficulty(block, settings["height"], settings["width"])
+        shown = block["pieces"][block["pieces"] > 0]  # without unused places
+        for counts, values in (
+            (convexity_only, block["convexity_only"]),
+            (pieces, shown),
+            (distances, block["cue_distance"]),
+        ):
+            found, times = np.unique(values, return_counts=True)
+            counts[split].update(dict(zip(found.tolist(), times.tolist(), strict=True)))
+    return (
+        _binned(
+            "Pairs that only convexity orders",
+            "pairs in a scene",
+            "scenes",
+            convexity_only,
+            most=20,
+        ),
+        _binned("Pieces in which a rectangle shows", "pieces", "rectangles", pieces, most=20),
+        _binned(
+            "How far a cue must reach",
+            "pixels",
+            "scenes",
+            distances,
+            "In pixels from a visible pixel to the nearest cue of its rectangle, the longest way "
+            "in the scene: a network that sees fewer pixels around each one cannot solve it by "
+            "looking once.",
+            most=12,
+        ),
+    )
+
+
+def _difficulty(block: Block, height: int, width: int) -> Block:
+    """The difficulty of those samples that are scenes."""
+    rectangles, numbers = block["rectangles"], block["n_rectangles"]
+    scenes = are_scenes(rectangles, numbers)
+    return difficulty_block(rectangles[scenes], numbers[scenes], height=height, width=width)
+
+
+def _binned(
+    title: str,
+    value: str,
+    of: str,
+    counts: dict[str, Counter[int]],
+    note: str = "",
+    *,
+    most: int,
+) -> Tally:
+    """A tally of whole numbers, from the least to the greatest, in at most so many equal bins."""
+    values = sorted(set().union(*counts.values()))
+    low, high = (values[0], values[-1]) if values else (0, -1)
+    sizes = (step * 10**power for power in range(6) for step in (1, 2, 5))
+    size = next(size for size in sizes if high // size - low // size < most)
+    bins = range(low // size, high // size + 1)
+    names = {b: str(b) if size == 1 else f"{b * size} to {b * size + size - 1}" for b in bins}
+    tallied: dict[str, dict[str, int]] = {}
+    for split, found in counts.items():
+        tallied[split] = dict.fromkeys(names.values(), 0)
+        for number, times in found.items():
+            tallied[split][names[number // size]] += times
+    return Tally(title=title, value=value, of=of, counts=tallied, note=note)
 
 
 def _histogram(
@@ -128,13 +202,24 @@ RDE_ABOUT: Final = About(
         "color": "row of the attribute `palette`",
         "rectangle_rank": "the rank of each rectangle; 0 where unused",
         "above": "row above column: bit 0 by a T-junction, bit 1 by convexity",
+        "convexity_only": "pairs that convexity orders, and no T-junction",
+        "cue_distance": "pixels from a visible pixel to the nearest cue of its rectangle, at most",
+        "depth": "the highest rank",
+        "pieces": "in how many pieces each rectangle shows; 0 where unused",
     },
     attributes=(
         "`palette` (the RGB of each colour) and `normalisation` (how networks see a rank: "
         "`(rank + offset) / divisor`, above 0 and at most 1)"
     ),
-    settings={"mode": "certified, or by the rules of the paper alone, or ambiguous"},
-    flags={("mode", "rules"): "--no-certify", ("mode", "ambiguous"): "--ambiguous"},
+    settings={
+        "mode": "certified, or by the rules of the paper alone, or ambiguous",
+        "difficulty": "whether the files also say how hard each sample is",
+    },
+    flags={
+        ("mode", "rules"): "--no-certify",
+        ("mode", "ambiguous"): "--ambiguous",
+        ("difficulty", True): "--difficulty",
+    },
     checks=_checks,
     figures=rde_figures,
     panels=_panels,

@@ -12,11 +12,22 @@ from typing import Any
 
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.rde.config import CANONICAL, PAPER, TEST, TRAIN, RdeConfig
+from synthprobe_data.rde.difficulty import Difficulty, read_difficulty
 from synthprobe_data.rde.generate import DATASET, empty_block, generate_block
 from synthprobe_data.rde.render import hue_palette
 from synthprobe_data.rde.scene import Scene, first_refused, read_scene
 
-__all__ = ["CANONICAL", "PAPER", "RDE", "RdeConfig", "Scene", "first_refused", "read_scene"]
+__all__ = [
+    "CANONICAL",
+    "PAPER",
+    "RDE",
+    "Difficulty",
+    "RdeConfig",
+    "Scene",
+    "first_refused",
+    "read_difficulty",
+    "read_scene",
+]
 
 
 def _attributes(config: RdeConfig) -> dict[str, Any]:

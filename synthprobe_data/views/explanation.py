@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.rde import RDE
+from synthprobe_data.rde import RDE, RdeConfig
 from synthprobe_data.rde.difficulty import Difficulty, difficulty_block, difficulty_of_row
 from synthprobe_data.rde.marks import (
     Box,
@@ -26,7 +26,6 @@ from synthprobe_data.rde.marks import (
 from synthprobe_data.rde.render import hue_palette
 from synthprobe_data.rde.scene import CONVEXITY
 from synthprobe_data.rde.verify import check_block, row_checks
-from synthprobe_data.settings import Config
 from synthprobe_data.shards.opened import OpenDataset, Sample, Split
 from synthprobe_data.views.graph import Drawing, lay_out
 
@@ -87,9 +86,11 @@ def explain(data: OpenDataset, split: Split, position: int) -> Explanation:
 
     Only a sample that agrees with itself is explained: `SynthprobeError` names what does not.
     """
+    config = data.config
+    assert isinstance(config, RdeConfig)  # as `pick_split` has made sure
     sample = split[position]
     index = split.index_start + position
-    _check(sample, data.config, f"{split.name} {index}")
+    _check(sample, config, f"{split.name} {index}")
     n = int(sample["n_rectangles"])
     rectangles, label = sample["rectangles"][:n], sample["label"]
     above = sample["above"][:n, :n]
@@ -103,7 +104,7 @@ def explain(data: OpenDataset, split: Split, position: int) -> Explanation:
         index=index,
         image=sample["image"],
         rectangles=rectangles,
-        colors=hue_palette(_palette_size(data.config))[sample["color"][:n]],
+        colors=hue_palette(config.palette_size)[sample["color"][:n]],
         rectangle_rank=sample["rectangle_rank"][:n],
         above=above,
         centres=visible_centres(label),
@@ -128,16 +129,12 @@ def count_overlaps(rectangles: NDArray[Any]) -> int:
     return count
 
 
-def _palette_size(config: Any) -> int:
-    return int(config.palette_size)
-
-
-def _check(sample: Sample, config: Config, name: str) -> None:
+def _check(sample: Sample, config: RdeConfig, name: str) -> None:
     block = {column: np.asarray(value)[None] for column, value in sample.items()}
-    mask = int(check_block(config, block)[0])  # type: ignore[arg-type]
+    mask = int(check_block(config, block)[0])
     failed = [
         check
-        for bit, check in enumerate(row_checks(config))  # type: ignore[arg-type]
+        for bit, check in enumerate(row_checks(config))
         if mask >> bit & 1 and check not in _NO_MATTER
     ]
     if failed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -69,7 +70,7 @@ def lay_out(above: NDArray[np.uint8], rectangle_rank: NDArray[np.uint8]) -> Draw
             way.append(_Spot(rank, True, spots[upper].x, [], []))
         bends += way[1:]
         way.append(spots[lower])
-        for a, b in zip(way, way[1:], strict=False):
+        for a, b in pairwise(way):
             a.down.append(b)
             b.up.append(a)
         ways[upper, lower] = way
@@ -156,7 +157,7 @@ def _place(layer: list[_Spot], wanted: list[float]) -> None:
     other move as one, to the mean of what they want.
     """
     offsets = [0.0]
-    for a, b in zip(layer, layer[1:], strict=False):
+    for a, b in pairwise(layer):
         offsets.append(offsets[-1] + _gap(a, b))
     groups: list[tuple[float, int]] = []  # mean, number
     for place, offset in zip(wanted, offsets, strict=False):

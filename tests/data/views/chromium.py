@@ -123,9 +123,7 @@ class Page:
     def click(self, selector: str) -> None:
         x, y = self.point_at(selector)
         for kind in ("mousePressed", "mouseReleased"):
-            self.call(
-                "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1
-            )
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def press(self, key: str) -> None:
         for kind in ("rawKeyDown", "keyUp"):
