@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,16 +42,22 @@ def _checks(config: RdeConfig) -> str:
 
 def rde_figures(data: OpenDataset) -> tuple[Tally, ...]:
     """Ranks, depths and numbers of rectangles, the cues that decide the pairs, and difficulty."""
-    size = data.config.to_dict()["n_rectangles"] + 1
-    ranks, depths, numbers, cues = (
-        {split: np.zeros(n, np.int64) for split in data.splits} for n in (size, size, size, 4)
+    settings = data.config.to_dict()
+    depths, ranks, numbers, cues, convexity_only, pieces, distances = (
+        {split: Counter[int]() for split in data.splits} for _ in range(7)
     )
-    for split, block in iter_blocks(data, ("above", "n_rectangles", "rectangle_rank")):
-        rank = block["rectangle_rank"]
-        ranks[split] += np.bincount(rank.ravel(), minlength=size)
-        depths[split] += np.bincount(rank.max(axis=1), minlength=size)
-        numbers[split] += np.bincount(block["n_rectangles"], minlength=size)
-        cues[split] += np.bincount(block["above"].ravel(), minlength=4)
+    stored = COLUMNS if settings["difficulty"] else ("rectangles",)
+    for split, block in iter_blocks(data, ("above", "n_rectangles", "rectangle_rank", *stored)):
+        if not settings["difficulty"]:
+            block |= _difficulty(block, settings["height"], settings["width"])
+        rank, shown = block["rectangle_rank"], block["pieces"]
+        _count(depths[split], rank.max(axis=1))
+        _count(ranks[split], rank[rank > 0])  # without unused places
+        _count(numbers[split], block["n_rectangles"])
+        _count(cues[split], block["above"])
+        _count(convexity_only[split], block["convexity_only"])
+        _count(pieces[split], shown[shown > 0])
+        _count(distances[split], block["cue_distance"])
     return (
         _histogram("How deep the scenes are", "highest rank", "scenes", depths),
         _histogram(
@@ -67,52 +73,28 @@ def rde_figures(data: OpenDataset) -> tuple[Tally, ...]:
             value="cue",
             of="directly ordered pairs",
             counts={
-                split: {cue: int(found[bits]) for bits, cue in _CUES.items()}
+                split: {cue: found[bits] for bits, cue in _CUES.items()}
                 for split, found in cues.items()
             },
         ),
-        *_difficulty_figures(data),
-    )
-
-
-def _difficulty_figures(data: OpenDataset) -> tuple[Tally, ...]:
-    """How hard the samples are; their depth has a table of its own already."""
-    settings = data.config.to_dict()
-    convexity_only, pieces, distances = (
-        {split: Counter[int]() for split in data.splits} for _ in range(3)
-    )
-    names = COLUMNS if settings["difficulty"] else ("n_rectangles", "rectangles")
-    for split, block in iter_blocks(data, names):
-        if not settings["difficulty"]:
-            block = _difficulty(block, settings["height"], settings["width"])
-        shown = block["pieces"][block["pieces"] > 0]  # without unused places
-        for counts, values in (
-            (convexity_only, block["convexity_only"]),
-            (pieces, shown),
-            (distances, block["cue_distance"]),
-        ):
-            found, times = np.unique(values, return_counts=True)
-            counts[split].update(dict(zip(found.tolist(), times.tolist(), strict=True)))
-    return (
-        _binned(
-            "Pairs that only convexity orders",
-            "pairs in a scene",
-            "scenes",
-            convexity_only,
-            most=20,
-        ),
-        _binned("Pieces in which a rectangle shows", "pieces", "rectangles", pieces, most=20),
-        _binned(
+        _histogram("Pairs that only convexity orders", "pairs", "scenes", convexity_only),
+        _histogram("Pieces in which a rectangle shows", "pieces", "rectangles", pieces),
+        _histogram(
             "How far a cue must reach",
             "pixels",
             "scenes",
             distances,
-            "In pixels from a visible pixel to the nearest cue of its rectangle, the longest way "
-            "in the scene: a network that sees fewer pixels around each one cannot solve it by "
+            "The longest way in a scene from a visible pixel to the nearest cue of its rectangle. "
+            "A network that sees fewer pixels in each direction cannot rank all of them by "
             "looking once.",
-            most=12,
+            lines=12,
         ),
     )
+
+
+def _count(counts: Counter[int], values: NDArray[Any]) -> None:
+    found, times = np.unique(values, return_counts=True)
+    counts.update(dict(zip(found.tolist(), times.tolist(), strict=True)))
 
 
 def _difficulty(block: Block, height: int, width: int) -> Block:
@@ -122,43 +104,32 @@ def _difficulty(block: Block, height: int, width: int) -> Block:
     return difficulty_block(rectangles[scenes], numbers[scenes], height=height, width=width)
 
 
-def _binned(
+def _histogram(
     title: str,
     value: str,
     of: str,
     counts: dict[str, Counter[int]],
     note: str = "",
-    *,
-    most: int,
+    lines: int = 64,
 ) -> Tally:
-    """A tally of whole numbers, from the least to the greatest, in at most so many equal bins."""
+    """A tally of whole numbers, from the least to the greatest, on at most so many lines.
+
+    Where there are more, a line stands for 2, 5, 10, 20, ... numbers.
+    """
     values = sorted(set().union(*counts.values()))
     low, high = (values[0], values[-1]) if values else (0, -1)
     sizes = (step * 10**power for power in range(6) for step in (1, 2, 5))
-    size = next(size for size in sizes if high // size - low // size < most)
-    bins = range(low // size, high // size + 1)
-    names = {b: str(b) if size == 1 else f"{b * size} to {b * size + size - 1}" for b in bins}
+    size = next(size for size in sizes if high // size - low // size < lines)
+    names = {
+        line: str(line) if size == 1 else f"{line * size} to {line * size + size - 1}"
+        for line in range(low // size, high // size + 1)
+    }
     tallied: dict[str, dict[str, int]] = {}
     for split, found in counts.items():
         tallied[split] = dict.fromkeys(names.values(), 0)
         for number, times in found.items():
             tallied[split][names[number // size]] += times
     return Tally(title=title, value=value, of=of, counts=tallied, note=note)
-
-
-def _histogram(
-    title: str, value: str, of: str, counts: dict[str, NDArray[np.int64]], note: str = ""
-) -> Tally:
-    """A tally of whole numbers from 1, without those at either end that never occur."""
-    (occur,) = np.nonzero(sum(counts.values(), np.zeros(1, np.int64))[1:])
-    values = range(occur[0] + 1, occur[-1] + 2) if len(occur) else range(0)
-    return Tally(
-        title=title,
-        value=value,
-        of=of,
-        counts={split: {str(v): int(found[v]) for v in values} for split, found in counts.items()},
-        note=note,
-    )
 
 
 def _panels(block: Block) -> list[NDArray[np.uint8]]:

@@ -114,9 +114,9 @@ def _wrong_difficulty(
         height=config.height,
         width=config.width,
     )
-    wrong = np.zeros(len(rows), np.bool_)
-    for name, values in found.items():
-        wrong |= (values != stored[name][rows]).reshape(len(rows), -1).any(axis=1)
+    wrong = (found["pieces"] != stored["pieces"][rows]).any(axis=1)
+    for name in ("convexity_only", "cue_distance", "depth"):
+        wrong |= found[name] != stored[name][rows]
     return rows[wrong]
 
 

@@ -53,7 +53,9 @@ def test_hidden_sides_and_visible_ones_make_up_every_side(drawn: GeneratedSample
         lengths[k] += x1 - x0 + y1 - y0
     for k, (x0, y0, x1, y1) in enumerate(drawn.rectangles):
         shows = label[y0:y1, x0:x1] == k + 1
-        visible = sum(int(np.sum(line)) for line in (shows[0], shows[-1], shows[:, 0], shows[:, -1]))
+        visible = sum(
+            int(np.sum(line)) for line in (shows[0], shows[-1], shows[:, 0], shows[:, -1])
+        )
         assert lengths[k] + visible == 2 * (x1 - x0 + y1 - y0)
 
 

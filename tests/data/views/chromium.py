@@ -126,13 +126,15 @@ class Page:
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def press(self, key: str) -> None:
-        for kind in ("rawKeyDown", "keyUp"):
+        text = {"text": "\r"} if key == "Enter" else {}
+        for kind in ("keyDown", "keyUp"):
             self.call(
                 "Input.dispatchKeyEvent",
                 type=kind,
                 key=key,
                 code=key,
                 windowsVirtualKeyCode=KEYS[key],
+                **text,
             )
 
     def type_into(self, selector: str, text: str) -> None:
