@@ -84,9 +84,9 @@ def rde_figures(data: OpenDataset) -> tuple[Tally, ...]:
             "pixels",
             "scenes",
             distances,
-            "The longest way in a scene from a visible pixel to the nearest cue of its rectangle. "
-            "A network that sees fewer pixels in each direction cannot rank all of them by "
-            "looking once.",
+            "The longest way in a scene from a visible pixel to the nearest cue of its rectangle: "
+            "a network that sees fewer pixels in each direction sees, from there, no cue of that "
+            "rectangle at all.",
             lines=12,
         ),
     )

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.rde import RDE
+from synthprobe_data.rde.difficulty import COLUMNS as DIFFICULTY
 from synthprobe_data.run import progress_bar
 from synthprobe_data.shards.blocks import open_readers
 from synthprobe_data.shards.folder import new_folder
@@ -58,7 +59,7 @@ def export_png(path: str | Path, out_folder: str | Path, *, progress: bool = Fal
         Show a progress bar, if on a terminal.
     """
     source = Source(open_readers(path))
-    pictures, facts = _names(source.dataset.name)
+    pictures, facts = _names(source)
     with new_folder(Path(out_folder)) as folder, progress_bar(source.rows, progress) as bar:
         for split in source.splits:
             for name in pictures:
@@ -106,7 +107,7 @@ def export_webdataset(
             f"{MAX_PER_SHARD}."
         )
     source = Source(open_readers(path))
-    _names(source.dataset.name)
+    _names(source)
     with new_folder(Path(out_folder)) as folder, progress_bar(source.rows, progress) as bar:
         for split in source.splits:
             samples = _samples(source, split)
@@ -145,21 +146,24 @@ def png(picture: NDArray[np.uint8]) -> bytes:
     return stream.getvalue()
 
 
-def _names(dataset: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _names(source: Source) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The datasets that become pictures, and those that become text."""
+    dataset = source.dataset.name
     if dataset not in PICTURES:
         raise SynthprobeError(f"samples of {dataset} are not pictures, so they cannot be exported.")
-    return PICTURES[dataset], FACTS[dataset]
+    stored = {column.name for column in source.readers[0].header.columns}
+    on_demand = tuple(name for name in DIFFICULTY if name in stored)
+    return PICTURES[dataset], FACTS[dataset] + on_demand
 
 
 def _samples(source: Source, split: str) -> Iterator[_Sample]:
     """The samples of a split, without the unused places."""
-    pictures, facts = _names(source.dataset.name)
+    pictures, facts = _names(source)
     for index, sample in source.samples(split, [*pictures, *facts]):
         values = {name: sample[name] for name in facts}
         if source.dataset.name == RDE.name:
             n = int(values["n_rectangles"])
-            for name in ("rectangles", "color", "rectangle_rank"):
+            for name in {"rectangles", "color", "rectangle_rank", "pieces"} & values.keys():
                 values[name] = values[name][:n]
             values["above"] = values["above"][:n, :n]
         yield _Sample(
