@@ -206,8 +206,8 @@ function showLayers() {
       layer.toggleAttribute("hidden", !box.checked);
     }
     if (box.dataset.layer === "pixels") {
-      const faded = find("reading").querySelector(".layer-faded");
-      if (faded) faded.toggleAttribute("hidden", box.checked);
+      find("reading").classList.toggle("on-pixels", box.checked);
+      find("reading").querySelector(".layer-faded").toggleAttribute("hidden", box.checked);
     }
   }
 }
@@ -286,7 +286,9 @@ function ink(color) {
 
 function relation(sample) {
   const depth = sample.rank.reduce((a, b) => Math.max(a, b));
-  const y = (rank) => (depth - rank) * 0.9;
+  // High enough for arrows across a wide relation, and not so large that it looks lost.
+  const spacing = Math.min(Math.max(sample.wide / depth, 0.9), 4);
+  const y = (rank) => (depth - rank) * spacing;
   const levels = [];
   for (let rank = 1; rank <= depth; rank++) {
     levels.push(
@@ -311,8 +313,10 @@ function relation(sample) {
     picks(node, [k]);
     return node;
   });
-  return svg("svg", { viewBox: `-1 -0.45 ${sample.wide + 1.6} ${(depth - 1) * 0.9 + 0.9}`,
-    role: "img", "aria-label": "The relation as a graph; the list below says the same" },
+  const left = -1, right = sample.wide + 0.6, extra = Math.max(0, 5 - right + left) / 2;
+  const box = [left - extra, -0.45, right - left + 2 * extra, (depth - 1) * spacing + 0.9];
+  return svg("svg", { viewBox: box.join(" "), role: "img",
+    "aria-label": "The relation as a graph; the list below says the same" },
     ...levels, ...arrows, ...nodes);
 }
 

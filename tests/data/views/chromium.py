@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import fcntl
 import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -154,10 +156,10 @@ def chromium_page(executable: str, profile: Path, size: str = "1280,900") -> Ite
     from_us, requests = os.pipe()
     replies, to_us = os.pipe()
 
-    def place_pipes() -> None:  # Chromium wants them as 3 and 4
-        high = os.dup(from_us), os.dup(to_us)
-        os.dup2(high[0], 3)
-        os.dup2(high[1], 4)
+    def place_pipes() -> None:  # Chromium wants them as 3 and 4, whatever stands there now
+        ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (from_us, to_us)]
+        for number, end in enumerate(ends, 3):
+            os.dup2(end, number)
 
     process = subprocess.Popen(
         [executable, *FLAGS, f"--user-data-dir={profile}", f"--window-size={size}"],
@@ -182,5 +184,5 @@ def chromium_page(executable: str, profile: Path, size: str = "1280,900") -> Ite
         try:
             process.wait(10)
         except subprocess.TimeoutExpired:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
             process.wait()

@@ -140,8 +140,7 @@ def test_a_click_opens_a_sample_and_the_arrows_lead_on(opened: Page) -> None:
         opened.press(key)
         assert opened.run(NAME) == name
     opened.press("Escape")
-    opened.wait_for(f"!{IS_OPEN}")
-    assert opened.run("document.activeElement.dataset.number") == "0"
+    opened.wait_for(f"!{IS_OPEN} && document.activeElement.dataset.number === '0'")
     opened.press("ArrowRight")
     opened.press("Enter")
     opened.wait_for(IS_OPEN)
@@ -167,6 +166,8 @@ def test_a_filter_changes_the_count_and_the_way_of_the_arrows(opened: Page) -> N
         assert opened.run(NAME) == f"test {i}"
         opened.press("ArrowRight")
     opened.press("Escape")
+    last = fitting[-1]
+    opened.wait_for(f"!{IS_OPEN} && document.activeElement.dataset.number === '{last}'")
     opened.click("button[type=reset]")
     opened.wait_for(f"{COUNT} === '30 of 30 samples'")
     assert opened.console == []

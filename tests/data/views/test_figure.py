@@ -18,10 +18,12 @@ from matplotlib.patches import PathPatch, Rectangle
 from PIL import Image
 
 from synthprobe_data import SynthprobeError, open_dataset
-from synthprobe_data.rde import RDE, reference
+from synthprobe_data.rde import RDE, read_scene, reference
 from synthprobe_data.shards_cli import main
+from synthprobe_data.views.browse import write_page
 from synthprobe_data.views.explanation import Explanation, explain, pick_split
 from synthprobe_data.views.figure import _compose, draw, explain_to_file
+from tests.data.views.conftest import CONFIG
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -156,6 +158,35 @@ def test_a_sample_that_does_not_agree_with_itself_is_not_explained(
         explain(data, pick_split(data, None), 1)
         with pytest.raises(SynthprobeError, match="train 2 does not agree with itself"):
             explain(data, pick_split(data, None), 2)
+
+
+def test_a_sample_that_breaks_the_rules_is_explained_all_the_same(
+    rde_file: Path, tmp_path: Path
+) -> None:
+    path = Path(shutil.copy(rde_file, tmp_path))
+    scene = read_scene([[6, 6, 9, 9], [4, 4, 30, 20]], height=48, width=60)  # the first is hidden
+    with h5py.File(path, "r+") as file:
+        palette = file.attrs["palette"]
+        row = {
+            "rectangles": np.full((5, 4), -1),
+            "above": np.zeros((5, 5)),
+            "rectangle_rank": [1, 1, 0, 0, 0],
+            "color": [3, 1, 0, 0, 0],
+            "n_rectangles": 2,
+            "label": scene.label,
+            "rank": scene.rank,
+            "image": reference.render(scene.label, [3, 1], palette, CONFIG.blur),
+        }
+        row["rectangles"][:2] = scene.rectangles
+        for name, value in row.items():
+            file[name][0] = value
+    with open_dataset(path) as data:
+        explanation = explain(data, pick_split(data, None), 0)
+    assert list(explanation.centres) == [1]
+    assert explanation.difficulty.pieces.tolist() == [0, 1]
+    assert explanation.occluded_pairs == 1
+    assert draw(explanation, "svg")
+    assert write_page(path, tmp_path / "page.html", samples=1) == 1
 
 
 def test_a_hostile_name_leads_nowhere(
