@@ -102,17 +102,16 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
             help=setting.metadata["help"]
             + ("" if setting.default is None else f" ({setting.default})"),
         )
-    if dataset.flags:
-        modes = settings.add_mutually_exclusive_group()
-        for mode in dataset.flags:
-            modes.add_argument(
-                mode.flag,
-                dest="mode",
-                action="store_const",
-                const=mode.mode,
-                default=canonical.to_dict()["mode"],
-                help=mode.meaning,
-            )
+    modes = settings.add_mutually_exclusive_group()
+    for flag in dataset.flags:
+        (modes if flag.setting == "mode" else settings).add_argument(
+            flag.flag,
+            dest=flag.setting,
+            action="store_const",
+            const=flag.value,
+            default=canonical.to_dict()[flag.setting],
+            help=flag.meaning,
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -17,11 +17,12 @@ Block = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class ModeFlag:
-    """How the command spells a mode that is not the default one."""
+class SettingFlag:
+    """A setting that the command spells as a flag, when it is not the default."""
 
     flag: str
-    mode: str
+    setting: str
+    value: Any
     meaning: str
 
 
@@ -56,8 +57,8 @@ class Dataset:
     """``generate_block(config, seed, split, start, count)``: filled, and a tally of draws."""
     attributes: Callable[[Any], dict[str, Any]]
     """``attributes(config)``: what the file says beside the common attributes."""
-    flags: tuple[ModeFlag, ...] = ()
-    """The modes beside the default one."""
+    flags: tuple[SettingFlag, ...] = ()
+    """The settings that are flags of the command."""
     examples: str
     """Commands with what they do, for the help of the command."""
     license: str

@@ -36,6 +36,10 @@ examples:
       a quick look at a thousand samples
   synthprobe-shards preview rde.h5 --out sheet.png
       some samples, drawn for people
+  synthprobe-shards explain rde.h5 7 --split test --out sample.pdf
+      a figure of one sample: what tells its ranks
+  synthprobe-shards browse rde.h5 --out page.html
+      a page to look through a thousand samples
   synthprobe-shards split rde.h5 --out rde --shards 8
       a folder of eight files
   synthprobe-shards merge rde --out again.h5
@@ -100,6 +104,37 @@ def build_parser() -> argparse.ArgumentParser:
     command.add_argument("--samples", type=int, default=6, metavar="N", help="how many (6)")
     command.add_argument("--split", metavar="NAME", help="which split (the first)")
     command.add_argument("--start", type=int, default=0, metavar="N", help="from this one on (0)")
+    _add_force(command, "file")
+
+    command = _add(
+        commands,
+        "explain",
+        _explain,
+        "draw a figure of one sample of rde",
+        "Draw one sample of rde: the picture, the ranks, the label map, each T-junction with its "
+        "stem and bar, hidden sides dashed, and the relation as a graph.",
+    )
+    command.add_argument("index", type=int, metavar="INDEX", help="the sample, from 0")
+    command.add_argument("--split", metavar="NAME", help="which split (the first)")
+    command.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="PNG, SVG or PDF to write (PATH-SPLIT-INDEX.png in the current folder)",
+    )
+    _add_force(command, "file")
+
+    command = _add(
+        commands,
+        "browse",
+        _browse,
+        "write a page to look through the samples of rde",
+        "Write one HTML page to look through samples of rde: filters by how hard they are, and for "
+        "each sample what tells its ranks. It needs no server and no network.",
+    )
+    command.add_argument("--out", required=True, type=Path, metavar="FILE", help="HTML to write")
+    command.add_argument("--split", metavar="NAME", help="which split (the first)")
+    command.add_argument("--samples", type=int, default=1000, metavar="N", help="how many (1000)")
     _add_force(command, "file")
 
     command = _add(
@@ -241,6 +276,31 @@ def _preview(given: argparse.Namespace) -> int:
         force=given.force,
     )
     print(f"{given.out}: {drawn} samples")
+    return 0
+
+
+def _explain(given: argparse.Namespace) -> int:
+    from synthprobe_data.views.figure import explain_to_file  # here, as for `_preview`
+
+    out = explain_to_file(
+        given.path, given.index, split=given.split, out=given.out, force=given.force
+    )
+    print(out)
+    return 0
+
+
+def _browse(given: argparse.Namespace) -> int:
+    from synthprobe_data.views.browse import write_page  # here, as for `_preview`
+
+    shown = write_page(
+        given.path,
+        given.out,
+        split=given.split,
+        samples=given.samples,
+        force=given.force,
+        progress=True,
+    )
+    print(f"{given.out}: {shown} samples, {given.out.stat().st_size / 1e6:.1f} MB")
     return 0
 
 

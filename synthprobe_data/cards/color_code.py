@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthprobe_data.cards.about import About
-from synthprobe_data.cards.tally import Tally, histogram, iter_blocks
+from synthprobe_data.cards.tally import Tally, count, histogram, iter_blocks
 from synthprobe_data.color_code import PAPER, ColorCodeConfig, ceiling
 from synthprobe_data.color_code.preview import strips
 from synthprobe_data.dataset import Block
@@ -66,7 +67,7 @@ def color_code_figures(data: OpenDataset) -> tuple[Tally, ...]:
     """What is asked, what can be found, and how many colours occur."""
     colors = data.config.to_dict()["colors"]
     positions = {split: np.zeros(3, np.int64) for split in data.splits}
-    occurring = {split: np.zeros(colors + 1, np.int64) for split in data.splits}
+    occurring = {split: Counter[int]() for split in data.splits}
     for split, block in iter_blocks(data, ("group", "revealed")):
         group, revealed = block["group"].astype(np.int64), block["revealed"] == 1
         # One place for each sample and each of its colours.
@@ -80,7 +81,7 @@ def color_code_figures(data: OpenDataset) -> tuple[Tally, ...]:
             np.sum(~revealed & ~found),
         ]
         occurs = np.bincount(place.ravel(), minlength=size).reshape(len(group), colors) > 0
-        occurring[split] += np.bincount(occurs.sum(axis=1), minlength=colors + 1)
+        count(occurring[split], occurs.sum(axis=1))
     names = ("revealed", "masked, colour revealed elsewhere", "masked, colour revealed nowhere")
     return (
         Tally(

@@ -58,7 +58,7 @@ def same_rows_command(
     if seed != 0:
         words += ["--seed", str(seed)]
     ranged = {setting.name for setting in options(type(config))}
-    flags = {mode.mode: mode.flag for mode in dataset.flags}
+    flags = {(flag.setting, flag.value): flag.flag for flag in dataset.flags}
     canonical = dataset.config().to_dict()
     for name, value in config.to_dict().items():
         if value == canonical[name]:
@@ -66,5 +66,5 @@ def same_rows_command(
         if name in ranged:
             words += ["--" + name.replace("_", "-"), str(value)]
         else:
-            words.append(flags[value])
+            words.append(flags[name, value])
     return shlex.join(words)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthprobe_data.cards.about import About
-from synthprobe_data.cards.tally import Tally, histogram, iter_blocks
+from synthprobe_data.cards.tally import Tally, count, histogram, iter_blocks
 from synthprobe_data.cards.tiles import tiled
 from synthprobe_data.dataset import Block
 from synthprobe_data.rde import RdeConfig
+from synthprobe_data.rde.difficulty import COLUMNS, are_scenes, difficulty_block
 from synthprobe_data.shards.opened import OpenDataset
 
 _CUES: Final = {1: "T-junction only", 2: "convexity only", 3: "both"}
@@ -40,17 +42,23 @@ def _checks(config: RdeConfig) -> str:
 
 
 def rde_figures(data: OpenDataset) -> tuple[Tally, ...]:
-    """Ranks, depths and numbers of rectangles, and the cues that decide the pairs."""
-    size = data.config.to_dict()["n_rectangles"] + 1
-    ranks, depths, numbers, cues = (
-        {split: np.zeros(n, np.int64) for split in data.splits} for n in (size, size, size, 4)
+    """Ranks, depths and numbers of rectangles, the cues that decide the pairs, and difficulty."""
+    settings = data.config.to_dict()
+    depths, ranks, numbers, cues, convexity_only, pieces, distances = (
+        {split: Counter[int]() for split in data.splits} for _ in range(7)
     )
-    for split, block in iter_blocks(data, ("above", "n_rectangles", "rectangle_rank")):
-        rank = block["rectangle_rank"]
-        ranks[split] += np.bincount(rank.ravel(), minlength=size)
-        depths[split] += np.bincount(rank.max(axis=1), minlength=size)
-        numbers[split] += np.bincount(block["n_rectangles"], minlength=size)
-        cues[split] += np.bincount(block["above"].ravel(), minlength=4)
+    stored = COLUMNS if settings["difficulty"] else ("rectangles",)
+    for split, block in iter_blocks(data, ("above", "n_rectangles", "rectangle_rank", *stored)):
+        if not settings["difficulty"]:
+            block |= _difficulty(block, settings["height"], settings["width"])
+        rank, shown = block["rectangle_rank"], block["pieces"]
+        count(depths[split], rank.max(axis=1))
+        count(ranks[split], rank[rank > 0])  # without unused places
+        count(numbers[split], block["n_rectangles"])
+        count(cues[split], block["above"])
+        count(convexity_only[split], block["convexity_only"])
+        count(pieces[split], shown[shown > 0])
+        count(distances[split], block["cue_distance"])
     return (
         histogram("How deep the scenes are", "highest rank", "scenes", depths),
         histogram(
@@ -66,11 +74,30 @@ def rde_figures(data: OpenDataset) -> tuple[Tally, ...]:
             value="cue",
             of="directly ordered pairs",
             counts={
-                split: {cue: int(found[bits]) for bits, cue in _CUES.items()}
+                split: {cue: found[bits] for bits, cue in _CUES.items()}
                 for split, found in cues.items()
             },
         ),
+        histogram("Pairs that only convexity orders", "pairs", "scenes", convexity_only),
+        histogram("Pieces in which a rectangle shows", "pieces", "rectangles", pieces),
+        histogram(
+            "How far a cue must reach",
+            "pixels",
+            "scenes",
+            distances,
+            "The longest way in a scene from a visible pixel to the nearest cue of its rectangle: "
+            "a network that sees fewer pixels in each direction sees, from there, no cue of that "
+            "rectangle at all.",
+            lines=12,
+        ),
     )
+
+
+def _difficulty(block: Block, height: int, width: int) -> Block:
+    """The difficulty of those samples that are scenes."""
+    rectangles, numbers = block["rectangles"], block["n_rectangles"]
+    scenes = are_scenes(rectangles, numbers)
+    return difficulty_block(rectangles[scenes], numbers[scenes], height=height, width=width)
 
 
 def _picture(block: Block) -> NDArray[np.uint8]:
@@ -114,12 +141,19 @@ RDE_ABOUT: Final = About(
         "color": "row of the attribute `palette`",
         "rectangle_rank": "the rank of each rectangle; 0 where unused",
         "above": "row above column: bit 0 by a T-junction, bit 1 by convexity",
+        "convexity_only": "pairs that convexity orders, and no T-junction",
+        "cue_distance": "pixels from a visible pixel to the nearest cue of its rectangle, at most",
+        "depth": "the highest rank",
+        "pieces": "in how many pieces each rectangle shows; 0 where unused",
     },
     attributes=(
         "`palette` (the RGB of each colour) and `normalisation` (how networks see a rank: "
         "`(rank + offset) / divisor`, above 0 and at most 1)"
     ),
-    settings={"mode": "certified, or by the rules of the paper alone, or ambiguous"},
+    settings={
+        "mode": "certified, or by the rules of the paper alone, or ambiguous",
+        "difficulty": "whether the files also say how hard each sample is",
+    },
     checks=_checks,
     figures=rde_figures,
     picture=_picture,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,19 +49,35 @@ def _read(reader: ShardReader, start: int, stop: int, names: Sequence[str]) -> B
     return {**block, **reader.read_rows(start, stop, large)} if large else block
 
 
-def histogram(
-    title: str, value: str, of: str, counts: dict[str, NDArray[np.int64]], note: str = ""
-) -> Tally:
-    """A tally of whole numbers from 1, without those at either end that never occur.
+def count(counts: Counter[int], values: NDArray[Any]) -> None:
+    """Add to ``counts`` how often each of these whole numbers occurs."""
+    found, times = np.unique(values, return_counts=True)
+    counts.update(dict(zip(found.tolist(), times.tolist(), strict=True)))
 
-    ``counts`` has, for each split, how often 0, 1, 2, ... occur.
+
+def histogram(
+    title: str,
+    value: str,
+    of: str,
+    counts: dict[str, Counter[int]],
+    note: str = "",
+    lines: int = 64,
+) -> Tally:
+    """A tally of whole numbers, from the least to the greatest, on at most so many lines.
+
+    Where there are more, a line stands for 2, 5, 10, 20, ... numbers.
     """
-    (occur,) = np.nonzero(sum(counts.values(), np.zeros(1, np.int64))[1:])
-    values = range(occur[0] + 1, occur[-1] + 2) if len(occur) else range(0)
-    return Tally(
-        title=title,
-        value=value,
-        of=of,
-        counts={split: {str(v): int(found[v]) for v in values} for split, found in counts.items()},
-        note=note,
-    )
+    values = sorted(set().union(*counts.values()))
+    low, high = (values[0], values[-1]) if values else (0, -1)
+    sizes = (step * 10**power for power in range(6) for step in (1, 2, 5))
+    size = next(size for size in sizes if high // size - low // size < lines)
+    names = {
+        line: str(line) if size == 1 else f"{line * size} to {line * size + size - 1}"
+        for line in range(low // size, high // size + 1)
+    }
+    tallied: dict[str, dict[str, int]] = {}
+    for split, found in counts.items():
+        tallied[split] = dict.fromkeys(names.values(), 0)
+        for number, times in found.items():
+            tallied[split][names[number // size]] += times
+    return Tally(title=title, value=value, of=of, counts=tallied, note=note)

@@ -14,7 +14,7 @@ from synthprobe_data.color_code.ceiling import ceiling
 from synthprobe_data.color_code.config import CANONICAL, PAPER, TEST, TRAIN, ColorCodeConfig
 from synthprobe_data.color_code.different import check_sizes
 from synthprobe_data.color_code.generate import DATASET, empty_block, generate_block
-from synthprobe_data.dataset import Dataset, ModeFlag
+from synthprobe_data.dataset import Dataset, SettingFlag
 
 __all__ = ["CANONICAL", "COLOR_CODE", "PAPER", "ColorCodeConfig", "ceiling"]
 
@@ -55,8 +55,9 @@ COLOR_CODE = Dataset(
     generate_block=generate_block,
     attributes=_attributes,
     flags=(
-        ModeFlag(
+        SettingFlag(
             "--paper",
+            "mode",
             "paper",
             "as published: a colour may be revealed nowhere, and colours may look alike",
         ),

@@ -10,13 +10,24 @@ import json
 from importlib import resources
 from typing import Any
 
-from synthprobe_data.dataset import Dataset, ModeFlag
+from synthprobe_data.dataset import Dataset, SettingFlag
 from synthprobe_data.rde.config import CANONICAL, PAPER, TEST, TRAIN, RdeConfig
+from synthprobe_data.rde.difficulty import Difficulty, read_difficulty
 from synthprobe_data.rde.generate import DATASET, empty_block, generate_block
 from synthprobe_data.rde.render import hue_palette
 from synthprobe_data.rde.scene import Scene, first_refused, read_scene
 
-__all__ = ["CANONICAL", "PAPER", "RDE", "RdeConfig", "Scene", "first_refused", "read_scene"]
+__all__ = [
+    "CANONICAL",
+    "PAPER",
+    "RDE",
+    "Difficulty",
+    "RdeConfig",
+    "Scene",
+    "first_refused",
+    "read_difficulty",
+    "read_scene",
+]
 
 
 def _attributes(config: RdeConfig) -> dict[str, Any]:
@@ -55,11 +66,23 @@ RDE = Dataset(
     generate_block=generate_block,
     attributes=_attributes,
     flags=(
-        ModeFlag("--no-certify", "rules", "the rules of the paper alone, without the certificate"),
-        ModeFlag(
+        SettingFlag(
+            "--no-certify",
+            "mode",
+            "rules",
+            "the rules of the paper alone, without the certificate",
+        ),
+        SettingFlag(
             "--ambiguous",
+            "mode",
             "ambiguous",
             "without the rules against ambiguity, as for the paper's row Baseline*",
+        ),
+        SettingFlag(
+            "--difficulty",
+            "difficulty",
+            True,
+            "also store how hard each sample is, as datasets of their own",
         ),
     ),
     examples=_EXAMPLES,

@@ -44,6 +44,8 @@ class RdeConfig(Config):
     mode
         ``"certified"``: all placement rules and the certificate. ``"rules"``: the paper's rules
         only. ``"ambiguous"``: neither, as in the paper's row "Baseline*".
+    difficulty
+        Whether the file also has the datasets that say how hard each sample is.
     """
 
     height: int = option(128, MIN_SIZE, MAX_SIZE, "height of the picture in pixels")
@@ -61,12 +63,15 @@ class RdeConfig(Config):
         None, 1, MAX_RECTANGLES, "colours in the palette, one for each rectangle unless given"
     )
     mode: str = "certified"
+    difficulty: bool = False
 
     def validate(self) -> None:
         """Raise `SynthprobeError` for the first setting that is wrong, alone or beside others."""
         super().validate()
         if self.mode not in MODES:
             raise SynthprobeError(f"mode is {self.mode!r}: it must be one of {', '.join(MODES)}.")
+        if not isinstance(self.difficulty, bool):
+            raise SynthprobeError(f"difficulty is {self.difficulty!r}: it must be true or false.")
         if self.palette_size < self.n_rectangles:
             raise SynthprobeError(
                 f"n_rectangles is {self.n_rectangles} but n_colors is {self.n_colors}: every "

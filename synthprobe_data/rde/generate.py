@@ -15,6 +15,7 @@ from synthprobe_data.random import STREAM_LENGTH, open_stream, shuffle, stream_k
 from synthprobe_data.rde.certificate import Room, certify, empty_room
 from synthprobe_data.rde.config import MAX_RECTANGLES, RdeConfig
 from synthprobe_data.rde.cues import Cues, empty_cues, find_cues
+from synthprobe_data.rde.difficulty import difficulty_block, empty_difficulty
 from synthprobe_data.rde.grid import Grid, compress, empty_grid, empty_sides
 from synthprobe_data.rde.place import Settings, kernel_settings, place
 from synthprobe_data.rde.ranks import find_ranks
@@ -81,7 +82,7 @@ def prepare(config: RdeConfig) -> Prepared:
 def empty_block(config: RdeConfig, count: int) -> Block:
     """Arrays for this many samples, as the format names them."""
     height, width, most = config.height, config.width, config.n_rectangles
-    return {
+    block: Block = {
         "above": np.zeros((count, most, most), np.uint8),
         "color": np.zeros((count, most), np.uint8),
         "image": np.empty((count, height, width, 3), np.uint8),
@@ -91,6 +92,7 @@ def empty_block(config: RdeConfig, count: int) -> Block:
         "rectangle_rank": np.zeros((count, most), np.uint8),
         "rectangles": np.full((count, most, 4), -1, np.int16),
     }
+    return block | empty_difficulty(count, most) if config.difficulty else block
 
 
 def generate_block(
@@ -130,6 +132,13 @@ def generate_block(
         raise SynthprobeError(
             f"none of {MAX_DRAWS} scenes drawn for {split} sample {start + done} could be kept: "
             "give fewer rectangles, a larger picture, or smaller n_vis, n_gap and n_par."
+        )
+    if config.difficulty:
+        block |= difficulty_block(
+            block["rectangles"],
+            block["n_rectangles"],
+            height=config.height,
+            width=config.width,
         )
     return block, tally
 

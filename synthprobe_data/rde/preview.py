@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from synthprobe_data.rde.config import RdeConfig
+from synthprobe_data.rde.marks import Point, t_junctions, visible_centres
 from synthprobe_data.rde.render import hue_palette
 from synthprobe_data.rde.scene import T_JUNCTION
 
@@ -26,7 +27,6 @@ _BLACK: Final = (0, 0, 0)
 _WHITE: Final = (255, 255, 255)
 _MARK: Final = (200, 0, 0)
 
-Point = tuple[float, float]
 Sample = dict[str, NDArray[Any]]
 
 
@@ -77,73 +77,14 @@ def _relation_panel(sample: Sample, colors: NDArray[np.uint8], times: int) -> Im
             solid = bool(sample["above"][upper, lower] & T_JUNCTION)
             _arrow(draw, centres[upper], centres[lower], solid)
     n = min(int(sample["n_rectangles"]), len(sample["rectangles"]))
-    for column, row, _, _ in t_junctions(sample["rectangles"][:n], label):
-        _ring(draw, (column * scale, row * scale), 5 * _SMOOTH)
+    for t in t_junctions(sample["rectangles"][:n], label):
+        _ring(draw, (t.x * scale, t.y * scale), 5 * _SMOOTH)
     for x, y in centres.values():
         r = 3 * _SMOOTH
         draw.ellipse((x - r, y - r, x + r, y + r), _BLACK)
     draw.rectangle((0, 0, panel.width - 1, panel.height - 1), None, (160, 160, 160), _SMOOTH)
     size = (label.shape[1] * times, label.shape[0] * times)
     return panel.resize(size, Image.Resampling.LANCZOS)
-
-
-def visible_centres(label: NDArray[np.uint8]) -> dict[int, Point]:
-    """For each rectangle that shows, from 0: x, y of the pixel farthest from its visible outline.
-
-    The middle of its visible box may show another rectangle; this pixel never does.
-    """
-    from scipy import ndimage  # here, because it is slow to import
-
-    centres = {}
-    for value in np.unique(label[label > 0]).tolist():
-        depth = ndimage.distance_transform_edt(np.pad(label == value, 1))
-        # Of several equally deep ones, the one in their middle.
-        deepest = np.argwhere(depth >= depth.max() - 0.5) - 0.5
-        middle = deepest.mean(axis=0)
-        y, x = deepest[np.argmin(((deepest - middle) ** 2).sum(axis=1))]
-        centres[value - 1] = float(x), float(y)
-    return centres
-
-
-def t_junctions(
-    rectangles: NDArray[Any], label: NDArray[np.uint8]
-) -> list[tuple[int, int, int, int]]:
-    """The visible T-junctions: x and y of each, the rectangle of its bar, the one of its stem.
-
-    By the definition from the rectangles in ``RULES.md``, under "Order".
-    """
-    found = []
-    exchanged = np.asarray(rectangles)[:, [1, 0, 3, 2]]
-    for x, y, bar, stem in _upright_stems(np.asarray(rectangles), label):
-        found.append((x, y, bar, stem))
-    for y, x, bar, stem in _upright_stems(exchanged, label.T):
-        found.append((x, y, bar, stem))
-    return found
-
-
-def _upright_stems(
-    rectangles: NDArray[Any], label: NDArray[np.uint8]
-) -> list[tuple[int, int, int, int]]:
-    """The T-junctions at which an upright side runs beneath a level one."""
-    height, width = label.shape
-    boxes = rectangles.astype(np.int64).tolist()
-    found = []
-    for a, (ax0, ay0, ax1, ay1) in enumerate(boxes):
-        for b, (bx0, by0, bx1, by1) in enumerate(boxes):
-            for x, own in ((bx0, bx0), (bx1, bx1 - 1)):
-                for y, inside in ((ay0, ay0), (ay1, ay1 - 1)):
-                    if not (a != b and ax0 < x < ax1 and by0 < y < by1):
-                        continue
-                    if not (0 < x < width and 0 < y < height):
-                        continue
-                    outside, other = 2 * y - 1 - inside, 2 * x - 1 - own
-                    if (
-                        label[inside, x - 1] == label[inside, x] == a + 1
-                        and label[outside, own] == b + 1
-                        and label[outside, other] < b + 1
-                    ):
-                        found.append((x, y, a, b))
-    return found
 
 
 def _arrow(draw: ImageDraw.ImageDraw, start: Point, stop: Point, solid: bool) -> None:

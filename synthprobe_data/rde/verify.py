@@ -18,6 +18,7 @@ from synthprobe_data.dataset import Block
 from synthprobe_data.rde.certificate import certify
 from synthprobe_data.rde.config import RdeConfig
 from synthprobe_data.rde.cues import find_cues
+from synthprobe_data.rde.difficulty import difficulty_block
 from synthprobe_data.rde.generate import Workspace, empty_block, prepare
 from synthprobe_data.rde.grid import compress
 from synthprobe_data.rde.place import Settings, accepts
@@ -36,6 +37,7 @@ _SENTENCES: Final = {
     "image": "image is not its rectangles in their colours, blurred, to the byte.",
     "certificate": "its scene does not have the certificate that its config states.",
 }
+_DIFFICULTY: Final = "its difficulty is not what its rectangles give."
 # Bits of a mask of failed checks, in the order of the sentences.
 (
     _RECTANGLES,
@@ -55,11 +57,14 @@ def row_checks(config: RdeConfig) -> dict[str, str]:
     """The checks of a row by name, each with the sentence for a row that fails it.
 
     Bit i of a mask of `check_block` is the i-th of them. The certificate is only asked of files
-    that state it.
+    that state it, the difficulty only of files that store it.
     """
-    if config.mode == "certified":
-        return dict(_SENTENCES)
-    return {name: sentence for name, sentence in _SENTENCES.items() if name != "certificate"}
+    names = dict(_SENTENCES)
+    if config.mode != "certified":
+        del names["certificate"]
+    if config.difficulty:
+        names["difficulty"] = _DIFFICULTY
+    return names
 
 
 def check_block(
@@ -95,7 +100,27 @@ def check_block(
         stored["rectangles"],
         failed,
     )
+    if config.difficulty:
+        bit = 1 << list(row_checks(config)).index("difficulty")
+        failed[_wrong_difficulty(config, stored, failed & _RECTANGLES == 0)] |= bit
     return failed
+
+
+def _wrong_difficulty(
+    config: RdeConfig, stored: Block, scenes: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """The rows that are scenes and state another difficulty than theirs."""
+    (rows,) = np.nonzero(scenes)
+    found = difficulty_block(
+        stored["rectangles"][rows],
+        stored["n_rectangles"][rows],
+        height=config.height,
+        width=config.width,
+    )
+    wrong = (found["pieces"] != stored["pieces"][rows]).any(axis=1)
+    for name in ("convexity_only", "cue_distance", "depth"):
+        wrong |= found[name] != stored[name][rows]
+    return rows[wrong]
 
 
 @kernel

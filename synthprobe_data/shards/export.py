@@ -19,6 +19,7 @@ from synthprobe_data.centered_square import CENTERED_SQUARE
 from synthprobe_data.color_code import COLOR_CODE
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.rde import RDE
+from synthprobe_data.rde.difficulty import COLUMNS as DIFFICULTY
 from synthprobe_data.run import progress_bar
 from synthprobe_data.shards.blocks import open_readers
 from synthprobe_data.shards.folder import new_folder
@@ -37,13 +38,16 @@ class Export:
     """The ones that become PNG files."""
     facts: tuple[str, ...]
     """The ones that become text."""
+    on_demand: tuple[str, ...] = ()
+    """The ones that become text where they are stored."""
     trim: Callable[[Sample], Sample] = lambda facts: facts
     """The facts without unused places."""
 
 
 def _used_rectangles(facts: Sample) -> Sample:
     n = int(facts["n_rectangles"])
-    used = {name: facts[name][:n] for name in ("rectangles", "color", "rectangle_rank")}
+    rows = {"rectangles", "color", "rectangle_rank", "pieces"} & facts.keys()
+    used = {name: facts[name][:n] for name in rows}
     return {**facts, **used, "above": facts["above"][:n, :n]}
 
 
@@ -51,6 +55,7 @@ EXPORTS: Final[Mapping[str, Export]] = {
     RDE.name: Export(
         pictures=("image", "rank"),
         facts=("n_rectangles", "rectangles", "color", "rectangle_rank", "above"),
+        on_demand=DIFFICULTY,
         trim=_used_rectangles,
     ),
     CENTERED_SQUARE.name: Export(pictures=("image", "target"), facts=("center",)),
@@ -85,7 +90,7 @@ def export_png(path: str | Path, out_folder: str | Path, *, progress: bool = Fal
         Show a progress bar, if on a terminal.
     """
     source = Source(open_readers(path))
-    pictures, facts = EXPORTS[source.dataset.name].pictures, EXPORTS[source.dataset.name].facts
+    pictures, facts = EXPORTS[source.dataset.name].pictures, _facts(source)
     if not pictures:
         raise SynthprobeError(
             f"samples of {source.dataset.name} are not pictures: export them as webdataset."
@@ -176,11 +181,18 @@ def png(picture: NDArray[np.uint8]) -> bytes:
     return stream.getvalue()
 
 
+def _facts(source: Source) -> tuple[str, ...]:
+    """The arrays that become text: those that are stored on demand only if they are there."""
+    stored = {column.name for column in source.readers[0].header.columns}
+    export = EXPORTS[source.dataset.name]
+    return (*export.facts, *(name for name in export.on_demand if name in stored))
+
+
 def _samples(source: Source, split: str) -> Iterator[_Exported]:
     """The samples of a split, without the unused places."""
-    export = EXPORTS[source.dataset.name]
-    for index, sample in source.samples(split, [*export.pictures, *export.facts]):
-        facts = export.trim({name: sample[name] for name in export.facts})
+    export, names = EXPORTS[source.dataset.name], _facts(source)
+    for index, sample in source.samples(split, [*export.pictures, *names]):
+        facts = export.trim({name: sample[name] for name in names})
         yield _Exported(
             split=split,
             index=index,

@@ -44,6 +44,13 @@ class Header:
     columns: list[Column]
     rows: int
 
+    def is_config(self, settings: Any) -> bool:
+        """Whether these settings are the config; those that are left out have their defaults."""
+        try:
+            return bool(self.dataset.config.from_dict(settings) == self.config)
+        except (SynthprobeError, TypeError, AttributeError):
+            return False
+
 
 def read_header(file: h5py.File) -> Header:
     """Look a file over and read its header; `SynthprobeError` says what is wrong with it."""

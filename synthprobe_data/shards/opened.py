@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from synthprobe_data.dataset import Block, Dataset
 from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.rde import RDE, Scene, read_scene
+from synthprobe_data.rde import RDE, Difficulty, Scene, read_difficulty, read_scene
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.manifest import MANIFEST, read_manifest
 from synthprobe_data.shards.reader import ShardReader
@@ -42,7 +42,7 @@ def open_dataset(path: str | Path) -> OpenDataset:
             header.splits != {entry.split: (0, entry.rows)}
             or header.index_start != {entry.split: entry.index_start}
             or header.content_digest != entry.content_digest
-            or header.config.to_dict() != manifest.config
+            or not header.is_config(manifest.config)
             or header.seed != manifest.seed
         ):
             raise SynthprobeError(f"{reader.path} is not the shard that {MANIFEST} describes.")
@@ -163,3 +163,7 @@ class Split:
         height, width = reader.read("rank", row).shape
         n = int(reader.read("n_rectangles", row))
         return read_scene(reader.read("rectangles", row)[:n], height=height, width=width)
+
+    def difficulty(self, index: int) -> Difficulty:
+        """How hard an RDE sample is, from its rectangles; it need not be stored."""
+        return read_difficulty(self.scene(index))

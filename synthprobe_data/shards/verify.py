@@ -130,7 +130,7 @@ def _is_described(reader: BlockReader, entry: ShardEntry, manifest: Manifest) ->
     return (
         header.dataset.name == manifest.dataset
         and header.version == manifest.version
-        and header.config.to_dict() == manifest.config
+        and header.is_config(manifest.config)
         and header.seed == manifest.seed
         and list(header.splits.items()) == [(entry.split, (0, entry.rows))]
         and list(header.index_start.values()) == [entry.index_start]

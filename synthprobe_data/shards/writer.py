@@ -154,10 +154,15 @@ def _is_alive(process: int) -> bool:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file under a temporary name, synced, then renamed."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file under a temporary name, synced, then renamed."""
     part = _part(path)
     with _explained(path):
         try:
-            part.write_text(text, "utf-8")
+            part.write_bytes(content)
             _sync(part)
             os.replace(part, path)
             _sync(path.parent)

@@ -32,6 +32,7 @@ _DEFAULTS: Final[Mapping[str, st.SearchStrategy[Any]]] = {
     "trials": st.sampled_from([1, 20, 200]),
     "blur": st.sampled_from([0.0, 0.5, 0.7, 1.0, 4.0]) | st.floats(0.0, 4.0),
     "mode": st.sampled_from(MODES),
+    "difficulty": st.booleans(),
 }
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import h5py
 import pytest
 
+from synthprobe_data import open_dataset
 from synthprobe_data.cli import main
 
 QUICK = ("--height", "24", "--width", "24", "--n-rectangles", "3", "--train", "4", "--test", "2")
@@ -34,6 +35,20 @@ def test_the_flags_choose_the_mode(tmp_path: Path, options: tuple[str, ...], mod
     assert main(["rde", "--out", str(tmp_path / "a.h5"), *QUICK, *options]) == 0
     with h5py.File(tmp_path / "a.h5") as file:
         assert f'"mode": "{mode}"' in file.attrs["config"].decode()
+
+
+def test_the_difficulty_is_stored_when_asked_for(tmp_path: Path) -> None:
+    for name, options in (("a.h5", ()), ("b.h5", ("--difficulty",))):
+        assert main(["rde", "--out", str(tmp_path / name), *QUICK, *options]) == 0
+    with open_dataset(tmp_path / "a.h5") as plain, open_dataset(tmp_path / "b.h5") as data:
+        columns = set(data["train"][0]) - set(plain["train"][0])
+        assert columns == {"convexity_only", "cue_distance", "depth", "pieces"}
+        for i in range(len(data["train"])):
+            difficulty = plain["train"].difficulty(i)
+            stored = data["train"][i]
+            assert stored["cue_distance"] == difficulty.cue_distance
+            n = int(stored["n_rectangles"])
+            assert (stored["pieces"][:n] == difficulty.pieces).all()
 
 
 BAD = {

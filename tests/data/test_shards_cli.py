@@ -130,6 +130,10 @@ BAD = {
     "an unknown format": ("export", "rde.h5", "--out", "x", "--format", "gif"),
     "a folder without a manifest": ("info", "."),
     "no samples": ("preview", "rde.h5", "--out", "a.png", "--samples", "0"),
+    "no sample to explain": ("explain", "rde.h5"),
+    "a sample that is not there": ("explain", "rde.h5", "6"),
+    "a figure of no known kind": ("explain", "rde.h5", "0", "--out", "a.bmp"),
+    "a page of nothing": ("browse", "rde.h5", "--out", "a.html", "--samples", "0"),
 }
 
 
@@ -152,7 +156,10 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(
     assert os.listdir() == ["rde.h5"]
 
 
-@pytest.mark.parametrize("command", ["info", "verify", "preview", "merge", "split", "export"])
+COMMANDS = ("info", "verify", "preview", "explain", "browse", "merge", "split", "export")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_help_explains_the_command(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in (["--help"], [command, "--help"]):
         with pytest.raises(SystemExit) as stop:

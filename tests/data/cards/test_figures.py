@@ -10,9 +10,15 @@ import pytest
 from synthprobe_data import RdeConfig, make_file, open_dataset
 from synthprobe_data.cards import tally
 from synthprobe_data.cards.figures import collect_figures
+from synthprobe_data.rde import reference_difficulty as reference
 from synthprobe_data.shards.opened import OpenDataset
 
 TITLES = ("How deep the scenes are", "Ranks", "Rectangles in a scene", "What orders two rectangles")
+HARD = (
+    "Pairs that only convexity orders",
+    "Pieces in which a rectangle shows",
+    "How far a cue must reach",
+)
 
 
 def counted(data: OpenDataset) -> dict[str, dict[str, Counter[str]]]:
@@ -40,11 +46,55 @@ def counted(data: OpenDataset) -> dict[str, dict[str, Counter[str]]]:
 def check(data: OpenDataset) -> None:
     expected = counted(data)
     figures = collect_figures(data)
-    assert tuple(figure.title for figure in figures) == TITLES
-    for figure in figures:
+    assert tuple(figure.title for figure in figures) == TITLES + HARD
+    for figure in figures[: len(TITLES)]:
         assert list(figure.counts) == list(data.splits)
         for split, counts in figure.counts.items():
             assert +Counter(counts) == expected[figure.title][split], figure.title
+
+
+def check_difficulty(data: OpenDataset) -> None:
+    """The last three, against the plain twin; a line may stand for several values."""
+    height, width = data.config.to_dict()["height"], data.config.to_dict()["width"]
+    expected = {title: {split: Counter[int]() for split in data.splits} for title in HARD}
+    convexity_only, pieces, distances = (expected[title] for title in HARD)
+    for split in data.splits:
+        for sample in data[split]:
+            scene = sample["rectangles"][: sample["n_rectangles"]].astype(int)
+            convexity_only[split][reference.convexity_only(scene, height, width)] += 1
+            pieces[split].update(reference.pieces(scene, height, width))
+            distances[split][reference.cue_distance(scene, height, width)] += 1
+    for figure in collect_figures(data)[len(TITLES) :]:
+        for split, counts in figure.counts.items():
+            found = expected[figure.title][split]
+            assert sum(counts.values()) == found.total()
+            for line, times in counts.items():
+                low, _, high = line.partition(" to ")
+                within = range(int(low), int(high or low) + 1)
+                assert times == sum(found[value] for value in within)
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_the_difficulty_is_shown_whether_stored_or_not(tmp_path: Path, stored: bool) -> None:
+    config = RdeConfig(height=48, width=60, n_rectangles=5, n_vis=3, n_par=3, difficulty=stored)
+    make_file("rde", tmp_path / "a.h5", train=20, test=9, config=config, workers=1)
+    with open_dataset(tmp_path / "a.h5") as data:
+        check_difficulty(data)
+    card = (tmp_path / "a.md").read_text("utf-8")
+    assert all(f"### {title}" in card for title in HARD)
+    assert ("| `cue_distance` |" in card) == stored
+    assert (" --difficulty" in card) == stored
+
+
+def test_samples_that_are_no_scenes_keep_no_card_from_being_written(rde_file: Path) -> None:
+    with open_dataset(rde_file) as data:
+        reader = data.readers[0]
+        rectangles = reader.small("rectangles")
+        rectangles[3] = 7
+        reader._small["n_rectangles"] = reader.small("n_rectangles").copy()
+        reader._small["n_rectangles"][5] = 200
+        figures = {figure.title: figure for figure in collect_figures(data)}
+        assert sum(figures[HARD[0]].counts["train"].values()) == len(data["train"]) - 2
 
 
 def test_the_figures_equal_a_plain_loop(described: tuple[Path, Path]) -> None:

@@ -50,6 +50,11 @@ def test_only_n_colors_may_be_left_open(name: str) -> None:
     assert RdeConfig(n_colors=None).palette_size == 10
 
 
+@pytest.mark.parametrize("wrong", [1, 0, "yes", None])
+def test_difficulty_is_true_or_false(wrong: object) -> None:
+    assert refusal(difficulty=wrong) == f"difficulty is {wrong!r}: it must be true or false."
+
+
 @pytest.mark.parametrize("name", REAL)
 @pytest.mark.parametrize("wrong", ["below", "above", "3", True, None, NAN, INFINITE, -INFINITE])
 def test_a_wrong_number_is_refused_by_name_value_and_range(name: str, wrong: object) -> None:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthprobe_data import RdeConfig, strategies
-from synthprobe_data.rde import reference
+from synthprobe_data.rde import reference, reference_difficulty
+from synthprobe_data.rde.difficulty import COLUMNS
 from synthprobe_data.rde.generate import generate_block
 from synthprobe_data.rde.verify import check_block, row_checks
 from synthprobe_data.strategies import GeneratedSample
@@ -48,6 +49,15 @@ def test_a_moved_side_fails_just_what_the_reference_says(
     assert ("above" in failed) == (above != sample["above"][: drawn.n, : drawn.n]).any()
     assert ("rectangle_rank" in failed) == (ranks != sample["rectangle_rank"][: drawn.n]).any()
     assert ("rank" in failed) == (reference.rank_map(label, ranks) != sample["rank"]).any()
+    if config.difficulty:
+        pieces = reference_difficulty.pieces(scene, height, width)
+        changed = (
+            reference_difficulty.convexity_only(scene, height, width) != sample["convexity_only"]
+            or reference_difficulty.cue_distance(scene, height, width) != sample["cue_distance"]
+            or max(ranks) != sample["depth"]
+            or (pieces != sample["pieces"][: drawn.n]).any()
+        )
+        assert ("difficulty" in failed) == changed
     if config.mode == "certified":
         failure = reference.certificate_failure(scene, height, width)
         assert ("certificate" in failed) == (failure is not None)
@@ -63,6 +73,16 @@ def test_a_changed_byte_of_a_picture_fails_just_that_picture(
         st.integers(1, 255)
     )
     assert failed_checks(drawn, **{name: picture}) == {name}
+
+
+@given(strategies.generated_samples(strategies.configs(difficulty=True)), st.data())
+def test_a_changed_figure_of_difficulty_is_found(
+    drawn: GeneratedSample, data: st.DataObject
+) -> None:
+    name = data.draw(st.sampled_from(COLUMNS))
+    values = np.array(drawn.sample[name])
+    values.reshape(-1)[data.draw(st.integers(0, values.size - 1))] ^= data.draw(st.integers(1, 255))
+    assert failed_checks(drawn, **{name: values}) == {"difficulty"}
 
 
 @given(strategies.generated_samples(), st.data())

@@ -17,7 +17,9 @@ from synthprobe_data import RdeConfig, SynthprobeError, make_file, open_dataset
 from synthprobe_data.shards.edit import split
 from synthprobe_data.shards.export import export_png, export_webdataset
 
-SMALL = RdeConfig(height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3, trials=20)
+SMALL = RdeConfig(
+    height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3, trials=20, difficulty=True
+)
 SIZES = {"train": 11, "test": 4}
 
 
@@ -31,8 +33,10 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def assert_facts(facts: dict[str, object], sample: dict[str, np.ndarray]) -> None:
     n = int(sample["n_rectangles"])
     assert facts["n_rectangles"] == n
-    for name in ("rectangles", "color", "rectangle_rank"):
+    for name in ("rectangles", "color", "rectangle_rank", "pieces"):
         assert facts[name] == sample[name][:n].tolist()
+    for name in ("convexity_only", "cue_distance", "depth"):
+        assert facts[name] == sample[name]
     assert facts["above"] == sample["above"][:n, :n].tolist()
 
 

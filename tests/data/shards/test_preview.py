@@ -8,14 +8,10 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from hypothesis import given
 from PIL import Image
 
-from synthprobe_data import RdeConfig, SynthprobeError, make_file, open_dataset, strategies
-from synthprobe_data.rde import read_scene, reference
-from synthprobe_data.rde.preview import t_junctions, visible_centres
+from synthprobe_data import RdeConfig, SynthprobeError, make_file, open_dataset
 from synthprobe_data.shards.preview import contact_sheet, write_sheet
-from synthprobe_data.strategies import GeneratedSample
 
 
 @pytest.fixture(scope="module")
@@ -24,27 +20,6 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = RdeConfig(height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3)
     make_file("rde", path, train=5, test=3, config=config)
     return path
-
-
-@given(strategies.generated_samples())
-def test_the_marked_t_junctions_are_those_of_the_cues(drawn: GeneratedSample) -> None:
-    height, width = drawn.config.height, drawn.config.width
-    scene = read_scene(drawn.rectangles, height=height, width=width)
-    above = np.zeros((drawn.n, drawn.n), bool)
-    seen = {(t.x, t.y) for t in reference.t_junctions_of_label_map(scene.label)}
-    for x, y, bar, stem in t_junctions(drawn.rectangles, scene.label):
-        above[bar, stem] = True
-        assert (x, y) in seen
-    assert (above == (scene.above & 1 > 0)).all()
-
-
-@given(strategies.generated_samples())
-def test_the_centre_of_a_rectangle_shows_that_rectangle(drawn: GeneratedSample) -> None:
-    label = drawn.sample["label"]
-    centres = visible_centres(label)
-    assert set(centres) == {k - 1 for k in np.unique(label) if k}
-    for k, (x, y) in centres.items():
-        assert label[int(y), int(x)] == k + 1
 
 
 def test_the_sheet_shows_the_pictures_of_the_samples(source: Path) -> None:

@@ -1,0 +1,216 @@
+"""The page to look through samples: what is in it, and how it behaves in a real browser."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import io
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from synthprobe_data import SynthprobeError, open_dataset
+from synthprobe_data.shards_cli import main
+from synthprobe_data.views.browse import write_page
+from tests.data.views.chromium import Page, chromium_page, find_chromium
+from tests.data.views.conftest import ATTACK
+
+
+def content_of(page: str) -> dict[str, Any]:
+    found = re.findall(r'<script type="application/json" id="content">(.*?)</script>', page)
+    assert len(found) == 1
+    return dict(json.loads(found[0]))
+
+
+def test_the_page_has_the_stored_pixels_and_figures(rde_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    assert write_page(rde_file, out, split="test", samples=100) == 30
+    content = content_of(out.read_text("utf-8"))
+    assert [name for name, _ in content["figures"]] == [
+        "depth", "occluded_pairs", "convexity_only", "pieces", "cue_distance",
+    ]  # fmt: skip
+    with open_dataset(rde_file) as data:
+        for i, entry in enumerate(content["samples"]):
+            sample, difficulty = data["test"][i], data["test"].difficulty(i)
+            picture = Image.open(io.BytesIO(base64.b64decode(entry["png"])))
+            assert (np.asarray(picture) == sample["image"]).all()
+            n = int(sample["n_rectangles"])
+            cover = np.zeros((n, *sample["rank"].shape), bool)
+            for k, (x0, y0, x1, y1) in enumerate(sample["rectangles"][:n]):
+                cover[k, y0:y1, x0:x1] = True
+            occluded = sum((cover[a] & cover[b]).any() for a in range(n) for b in range(a))
+            assert entry["f"] == [
+                sample["rank"].max(),
+                occluded,
+                np.sum(sample["above"] == 2),
+                difficulty.pieces.sum(),
+                difficulty.cue_distance,
+            ]
+            assert sorted(arrow[:3] for arrow in entry["above"]) == [
+                [a, b, sample["above"][a, b]] for a, b in np.argwhere(sample["above"]).tolist()
+            ]
+
+
+def test_the_page_may_run_its_own_script_and_load_nothing(rde_file: Path, tmp_path: Path) -> None:
+    write_page(rde_file, tmp_path / "page.html", samples=2)
+    page = (tmp_path / "page.html").read_text("utf-8")
+    policy = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)[0]
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    script, style = (
+        re.findall(r"<script>(.*?)</script>", page, re.DOTALL),
+        re.findall(r"<style>(.*?)</style>", page, re.DOTALL),
+    )
+    for name, (text,) in (("script-src", script), ("style-src", style)):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert rules[name] == f"'sha256-{digest}'"
+    assert rules["default-src"] == "'none'"
+    assert rules["img-src"] == "data:"
+    addresses = set(re.findall(r"""(?:https?:)?//[^\s"'<>]+""", html.unescape(page)))
+    assert {a for a in addresses if "." in a and " " not in a} <= {"http://www.w3.org/2000/svg"}
+
+
+def test_bad_wishes_get_one_sentence_and_leave_nothing(rde_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "old.html").write_text("precious")
+    for out, options, sentence in (
+        ("a.txt", {}, r"end it with \.html"),
+        ("a.html", {"samples": 0}, "samples is 0"),
+        ("a.html", {"split": "dev"}, "has no split 'dev'"),
+        ("old.html", {}, "--force replaces it"),
+    ):
+        with pytest.raises(SynthprobeError, match=sentence):
+            write_page(rde_file, tmp_path / out, **options)  # type: ignore[arg-type]
+    assert os.listdir(tmp_path) == ["old.html"]
+    assert main(["browse", str(rde_file), "--out", str(tmp_path / "old.html"), "--force"]) == 0
+
+
+# ------------------------------------------------------------------------------- a real browser
+
+CHROMIUM = find_chromium()
+in_chromium = pytest.mark.skipif(
+    CHROMIUM is None, reason="there is no Chromium on this machine to open the page in"
+)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    assert CHROMIUM is not None
+    with chromium_page(CHROMIUM, tmp_path_factory.mktemp("chromium") / "profile") as page:
+        yield page
+
+
+@pytest.fixture
+def opened(browser: Page, rde_file: Path, tmp_path: Path) -> Page:
+    write_page(rde_file, tmp_path / "page.html", split="test")
+    browser.console.clear()
+    browser.requested.clear()
+    browser.open(tmp_path / "page.html")
+    return browser
+
+
+NAME = "document.getElementById('name').textContent"
+COUNT = "document.getElementById('count').textContent"
+IS_OPEN = "document.getElementById('sample').open"
+
+
+@in_chromium
+def test_a_click_opens_a_sample_and_the_arrows_lead_on(opened: Page) -> None:
+    assert opened.run("document.querySelectorAll('.thumb').length") == 30
+    opened.click(".thumb:nth-child(3)")
+    opened.wait_for(IS_OPEN)
+    assert opened.run(NAME) == "test 2"
+    entry = opened.run("samples[2]")
+    count = "document.querySelectorAll('#sample {}').length"
+    assert opened.run(count.format(".bar-line")) == len(entry["t"]) + 1  # and one in the legend
+    assert opened.run(count.format("#reading .stem")) == len(entry["t"])
+    assert opened.run(count.format("#reading .dash")) == len(entry["hidden"])
+    assert opened.run(count.format("#relation .node")) == len(entry["rects"])
+    dashed = sum(arrow[2] == 2 for arrow in entry["above"])
+    assert opened.run(count.format("#relation .convexity")) == dashed
+    opened.wait_for("document.getElementById('picture').naturalWidth === 60")
+    for key, name in (("ArrowRight", "test 3"), ("ArrowLeft", "test 2"), ("ArrowLeft", "test 1"),
+                      ("ArrowLeft", "test 0"), ("ArrowLeft", "test 0")):  # fmt: skip
+        opened.press(key)
+        assert opened.run(NAME) == name
+    opened.press("Escape")
+    opened.wait_for(f"!{IS_OPEN} && document.activeElement.dataset.number === '0'")
+    opened.press("ArrowRight")
+    opened.press("Enter")
+    opened.wait_for(IS_OPEN)
+    assert opened.run(NAME) == "test 1"
+    opened.press("Escape")
+    assert opened.console == []
+    assert all(address.startswith(("file:", "data:")) for address in opened.requested)
+
+
+@in_chromium
+def test_a_filter_changes_the_count_and_the_way_of_the_arrows(opened: Page) -> None:
+    assert opened.run(COUNT) == "30 of 30 samples"
+    depths = opened.run("samples.map((sample) => sample.f[0])")
+    deepest = max(depths)
+    opened.type_into("[name=min-depth]", str(deepest))
+    fitting = [i for i, depth in enumerate(depths) if depth == deepest]
+    assert 0 < len(fitting) < 30
+    opened.wait_for(f"{COUNT} === '{len(fitting)} of 30 samples'")
+    visible = "[...document.querySelectorAll('.thumb')].flatMap((t, i) => t.offsetParent ? i : [])"
+    assert opened.run(visible) == fitting
+    opened.run("document.querySelector('.thumb:not([hidden])').click()")
+    for i in fitting:
+        assert opened.run(NAME) == f"test {i}"
+        opened.press("ArrowRight")
+    opened.press("Escape")
+    last = fitting[-1]
+    opened.wait_for(f"!{IS_OPEN} && document.activeElement.dataset.number === '{last}'")
+    opened.click("button[type=reset]")
+    opened.wait_for(f"{COUNT} === '30 of 30 samples'")
+    assert opened.console == []
+
+
+@in_chromium
+def test_pointing_at_a_sample_shows_a_preview_and_at_a_pair_its_cues(opened: Page) -> None:
+    opened.point_at(".thumb:nth-child(2)")
+    opened.wait_for("document.querySelector('#preview:not([hidden]) svg') !== null")
+    opened.run("open(samples.findIndex((sample) => sample.t.length))")
+    upper, lower = opened.run("samples[current].t[0].slice(2, 4)")
+    pair = opened.run(
+        "samples[current].above.findIndex(([upper, lower]) => "
+        f"upper === {upper} && lower === {lower})"
+    )
+    opened.point_at(f"#pairs li:nth-child({pair + 1}) button")
+    opened.wait_for("document.querySelector('dialog.picking') !== null")
+    picked = opened.run(
+        "[...document.querySelectorAll('#reading .layer-junctions .picked')]"
+        ".map((cue) => cue.dataset.who)"
+    )
+    assert set(picked) == {f"{upper} {lower}"}
+    opened.click("[data-layer=junctions]")
+    assert opened.run("document.querySelector('.layer-junctions').checkVisibility()") is False
+    assert opened.console == []
+
+
+@in_chromium
+def test_a_hostile_name_is_shown_and_not_run(
+    browser: Page, hostile_file: Path, tmp_path: Path
+) -> None:
+    write_page(hostile_file, tmp_path / "page.html", samples=3)
+    browser.console.clear()
+    browser.open(tmp_path / "page.html")
+    assert "taken" not in browser.run("document.title").replace(ATTACK, "")
+    browser.click(".thumb")
+    assert browser.run(NAME) == f"{ATTACK} 0"
+    assert browser.run("document.querySelectorAll('img[onerror]').length") == 0
+    assert browser.console == []
+
+
+@in_chromium
+def test_whatever_gets_in_nothing_leads_out(opened: Page) -> None:
+    refused = opened.run("fetch('http://localhost:9/').then(() => 'loaded', () => 'refused')")
+    assert refused == "refused"
+    assert any("Content Security Policy" in said for said in opened.console)
