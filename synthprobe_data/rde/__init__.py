@@ -15,8 +15,19 @@ from synthprobe_data.rde.config import CANONICAL, PAPER, TEST, TRAIN, RdeConfig
 from synthprobe_data.rde.generate import DATASET, empty_block, generate_block
 from synthprobe_data.rde.render import hue_palette
 from synthprobe_data.rde.scene import Scene, first_refused, read_scene
+from synthprobe_data.rde.solver import Reading, solve
 
-__all__ = ["CANONICAL", "PAPER", "RDE", "RdeConfig", "Scene", "first_refused", "read_scene"]
+__all__ = [
+    "CANONICAL",
+    "PAPER",
+    "RDE",
+    "RdeConfig",
+    "Reading",
+    "Scene",
+    "first_refused",
+    "read_scene",
+    "solve",
+]
 
 
 def _attributes(config: RdeConfig) -> dict[str, Any]:
