@@ -2,7 +2,8 @@
 
 Fully saturated colours of full value lie on a circle of 1530 whole hues: from red (0) over yellow
 (255), green, cyan, blue and magenta back to red. The pixels of one rectangle gather around its hue,
-those of different rectangles are far apart, and the mean of each cluster, rounded, is the hue.
+those of different rectangles are far apart. Where a rectangle is flat its pixels have its hue
+exactly, so the commonest hue of a cluster is nearly always the right one; `solve` mends the others.
 """
 
 from __future__ import annotations
@@ -64,13 +65,9 @@ def cluster_hues(count: NDArray[np.int64], gap: float) -> NDArray[np.int64]:
         return taken
     steps = np.diff(taken, append=taken[0] + CIRCLE)
     # Begin the circle after its widest gap, so that no cluster is cut in two.
-    start = int(np.argmax(steps)) + 1
-    taken = np.roll(taken, -start)
-    times = count[taken]
-    unrolled = (taken - taken[0]) % CIRCLE
-    cluster = np.concatenate([[0], np.cumsum(np.diff(unrolled) > gap)])
-    mean = np.bincount(cluster, unrolled * times) / np.bincount(cluster, times)
-    return (np.floor(mean + 0.5).astype(np.int64) + taken[0]) % CIRCLE
+    taken = np.roll(taken, -1 - int(np.argmax(steps)))
+    clusters = np.split(taken, np.flatnonzero(np.diff(taken) % CIRCLE > gap) + 1)
+    return np.array([cluster[np.argmax(count[cluster])] for cluster in clusters], np.int64)
 
 
 def separation(colors: NDArray[np.uint8]) -> int:

@@ -39,6 +39,7 @@ from synthprobe_data.rde.solver.regions import (
 )
 
 MAX_BLUR: Final = 4.0
+_HUES_AROUND: Final = 5
 _BLACK: Final = np.zeros((1, 3), np.uint8)
 
 
@@ -78,17 +79,23 @@ def solve(image: ArrayLike, palette: ArrayLike | None = None, *, blur: float = 0
     if palette is None:
         count = np.zeros(CIRCLE, np.int64)
         count_hues(sharp, count)
-        colors = hue_colors(cluster_hues(count, inverse.error))
+        hues = cluster_hues(count, inverse.error)
+        colors = hue_colors(hues)
     else:
         colors = _checked_palette(palette)
-    colors = np.concatenate([_BLACK, colors])
-    apart = separation(colors)
-    if apart <= 2 * inverse.error:
-        raise SynthprobeError(_too_near(apart, inverse, given=palette is not None))
+    apart = _checked_separation(colors, inverse, given=palette is not None)
     nearest = np.empty((height, width), np.uint8)
-    find_nearest(sharp, colors.astype(np.float32), apart / 2, nearest)
+    find_nearest(sharp, np.concatenate([_BLACK, colors]).astype(np.float32), apart / 2, nearest)
     cells = _cells(nearest)
-    _check_rendering(cells, colors, inverse, rows)
+    wrong = _count_wrong(cells, colors, inverse, rows)
+    if wrong and palette is None:
+        colors, wrong = _mended_colors(cells, hues, wrong, inverse, rows)
+        _checked_separation(colors, inverse, given=False)
+    if wrong:
+        raise SynthprobeError(
+            f"this is not an RDE picture of blur {blur:g}: no label map gives its pixels back; "
+            f"of the nearest one, {wrong} of {rows.size} bytes are others."
+        )
     return _read(cells, colors)
 
 
@@ -129,13 +136,17 @@ def _checked_palette(palette: ArrayLike) -> NDArray[np.uint8]:
     return colors
 
 
-def _too_near(apart: int, inverse: Deblurring, *, given: bool) -> str:
-    whose = "of the palette" if given else "that the picture seems to have"
-    return (
-        f"two colours {whose} are {apart} levels apart (black is one of them): a blur of "
-        f"{inverse.blur:g} can be undone with certainty if they are more than "
-        f"{2 * inverse.error:.0f} apart."
-    )
+def _checked_separation(colors: NDArray[np.uint8], inverse: Deblurring, *, given: bool) -> int:
+    """How far the colours, black among them, are apart; the blur must not be able to hide it."""
+    apart = separation(np.concatenate([_BLACK, colors]))
+    if apart <= 2 * inverse.error:
+        whose = "of the palette" if given else "that the picture seems to have"
+        raise SynthprobeError(
+            f"two colours {whose} are {apart} levels apart (black is one of them): a blur of "
+            f"{inverse.blur:g} can be undone with certainty if they are more than "
+            f"{2 * inverse.error:.0f} apart."
+        )
+    return apart
 
 
 def _cells(nearest: NDArray[np.uint8]) -> Cells:
@@ -151,14 +162,14 @@ def _cells(nearest: NDArray[np.uint8]) -> Cells:
     return Cells(x=x, y=y, shown=np.ascontiguousarray(nearest[np.ix_(y[:-1], x[:-1])]))
 
 
-def _check_rendering(
+def _count_wrong(
     cells: Cells, colors: NDArray[np.uint8], inverse: Deblurring, image: NDArray[np.uint8]
-) -> None:
-    """Whether rendering the label map gives the picture back to the byte."""
+) -> int:
+    """The number of bytes of the picture that rendering the cells does not give back."""
     height, size = image.shape
-    wrong = count_wrong(
+    return count_wrong(
         cells,
-        colors.astype(np.uint32),
+        np.concatenate([_BLACK, colors]).astype(np.uint32),
         inverse.weights,
         image,
         np.empty(size + 6 * (len(inverse.weights) - 1), np.uint32),
@@ -166,11 +177,28 @@ def _check_rendering(
         np.empty(height, np.int64),
         np.empty(size, np.uint32),
     )
-    if wrong:
-        raise SynthprobeError(
-            f"this is not an RDE picture of blur {inverse.blur:g}: no label map gives its pixels "
-            f"back; of the nearest one, {wrong} of {image.size} bytes are others."
-        )
+
+
+def _mended_colors(
+    cells: Cells, hues: NDArray[np.int64], wrong: int, inverse: Deblurring, image: NDArray[np.uint8]
+) -> tuple[NDArray[np.uint8], int]:
+    """Try the hues beside each hue; keep what gives more bytes back. Returns how many are wrong.
+
+    A rectangle that is nowhere flat may have a common hue beside its own: the rounding is the same
+    all along a side.
+    """
+    hues = hues.copy()
+    for k in range(len(hues)):
+        around = hues[k] + np.arange(-_HUES_AROUND, _HUES_AROUND + 1)
+        counts = []
+        for hue in around:
+            hues[k] = hue % CIRCLE
+            counts.append(_count_wrong(cells, hue_colors(hues), inverse, image))
+        hues[k] = around[np.argmin(counts)] % CIRCLE
+        wrong = min(counts)
+        if wrong == 0:
+            break
+    return hue_colors(hues), wrong
 
 
 def _read(cells: Cells, colors: NDArray[np.uint8]) -> Reading:
@@ -209,7 +237,7 @@ def _read(cells: Cells, colors: NDArray[np.uint8]) -> Reading:
     return Reading(
         label=expand(cells, np.arange(n + 1, dtype=np.uint8)),
         rank=expand(cells, rank),
-        color=colors[color_of[:n]],
+        color=colors[color_of[:n] - 1],
         rectangle_rank=rank[1:],
         boxes=np.stack([(cells.x, cells.y)[side % 2][boxes[:, side]] for side in range(4)], axis=1),
         above=above,
