@@ -38,12 +38,13 @@ FRESH = {
 def wrong_with(reading: Reading, sample: dict[str, Any]) -> str | None:
     """What of a reading is not as the sample has it."""
     n = int(sample["n_rectangles"])
-    pairs = np.unique(np.stack([reading.label.ravel(), sample["label"].ravel()]), axis=1)
+    both = reading.label.ravel() * np.int64(256) + sample["label"].ravel()
+    pairs = np.stack(np.divmod(np.flatnonzero(np.bincount(both)), 256))
     if pairs.shape != (2, n + 1) or (np.sort(pairs[1]) != np.arange(n + 1)).any() or pairs[1, 0]:
         return "label"
     if (reading.rank != sample["rank"]).any():
         return "rank"
-    order = pairs[1, 1:].astype(np.int64) - 1
+    order = pairs[1, 1:] - 1
     stored = sample["above"][np.ix_(order, order)]
     if (stored & CONVEXITY != reading.above & CONVEXITY).any() or (stored & ~reading.above).any():
         return "above"

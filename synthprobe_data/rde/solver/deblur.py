@@ -48,7 +48,7 @@ def fixed_point_weights(blur: float) -> NDArray[np.uint32]:
         return np.array([UNIT], np.uint32)
     with localcontext(prec=50):
         width = Decimal(repr(float(blur)))
-        heights = [(-(Decimal(t) / width) ** 2 / 2).exp() for t in range(radius + 1)]
+        heights = [(-((Decimal(t) / width) ** 2) / 2).exp() for t in range(radius + 1)]
         scale = UNIT / (2 * sum(heights) - heights[0])
         beyond = [0]  # the sum of the weights at this distance and farther, on one side
         for t in range(radius, 0, -1):
@@ -121,9 +121,7 @@ def deblur(
                 margin[3 * (reach + width + i) + channel] = row[3 * right + channel]
         _scale(taps[0], row, goal[y])
         for t in range(1, reach + 1):
-            _add_scaled_sum(
-                taps[t], margin[3 * (reach - t) :], margin[3 * (reach + t) :], goal[y]
-            )
+            _add_scaled_sum(taps[t], margin[3 * (reach - t) :], margin[3 * (reach + t) :], goal[y])
 
 
 @kernel

@@ -65,7 +65,7 @@ def find_junctions(cells: Cells, above: NDArray[np.uint8], found: NDArray[np.int
             for down, right in ((1, 0), (-1, 0), (0, 1), (0, -1)):
                 first, second = _beside(cells, r, c, down, right)
                 bar, same = _beside(cells, r, c, -down, -right)
-                if bar != same or bar == 0 or first == second or bar == first or bar == second:
+                if bar != same or bar == 0 or first == second or bar in (first, second):
                     continue
                 for region in (first, second):
                     if region:

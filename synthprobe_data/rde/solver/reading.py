@@ -91,6 +91,13 @@ class Reading:
         high = np.minimum(self.boxes[i, 2:], self.boxes[j, 2:]).tolist()
         return low[0], low[1], high[0], high[1]
 
+    def has_regions_of(self, label: NDArray[np.uint8]) -> bool:
+        """Whether a label map has the same regions, under whatever numbers, and background."""
+        both = self.label.ravel() * np.int64(256) + label.ravel()
+        own, other = np.divmod(np.flatnonzero(np.bincount(both)), 256)
+        one_to_one = len(np.unique(own)) == len(np.unique(other)) == len(own)
+        return one_to_one and bool(((own == 0) == (other == 0)).all())
+
     def relation(self) -> nx.DiGraph:
         """The relation as a graph: an edge leads from a region to one that it is above.
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthprobe_data.bits import kernel
+from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.rde.config import MAX_RECTANGLES
 from synthprobe_data.rde.solver.deblur import mirrored
 
@@ -29,6 +30,20 @@ class Cells(NamedTuple):
     y: NDArray[np.int64]
     shown: NDArray[np.uint8]
     """What shows in each cell: [row, column]."""
+
+
+def find_cells(shown: NDArray[np.uint8]) -> Cells:
+    """The cells of a map; `SynthprobeError` if there are more than rectangles can make."""
+    width = shown.shape[1]
+    x, y = np.empty(MAX_CELLS + 1, np.int64), np.empty(MAX_CELLS + 1, np.int64)
+    columns, rows = find_lines(shown, x, y, np.empty(width, np.bool_))
+    if columns == 0:
+        raise SynthprobeError(
+            f"this is not an RDE picture: it changes across more lines than the sides of "
+            f"{MAX_RECTANGLES} rectangles."
+        )
+    x, y = x[: columns + 1], y[: rows + 1]
+    return Cells(x=x, y=y, shown=np.ascontiguousarray(shown[np.ix_(y[:-1], x[:-1])]))
 
 
 @kernel

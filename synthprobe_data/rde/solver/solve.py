@@ -30,11 +30,10 @@ from synthprobe_data.rde.solver.order import (
 )
 from synthprobe_data.rde.solver.reading import Junction, Reading
 from synthprobe_data.rde.solver.regions import (
-    MAX_CELLS,
     Cells,
     count_wrong,
     expand,
-    find_lines,
+    find_cells,
     number_regions,
 )
 
@@ -86,7 +85,7 @@ def solve(image: ArrayLike, palette: ArrayLike | None = None, *, blur: float = 0
     apart = _checked_separation(colors, inverse, given=palette is not None)
     nearest = np.empty((height, width), np.uint8)
     find_nearest(sharp, np.concatenate([_BLACK, colors]).astype(np.float32), apart / 2, nearest)
-    cells = _cells(nearest)
+    cells = find_cells(nearest)
     wrong = _count_wrong(cells, colors, inverse, rows)
     if wrong and palette is None:
         colors, wrong = _mended_colors(cells, hues, wrong, inverse, rows)
@@ -97,6 +96,18 @@ def solve(image: ArrayLike, palette: ArrayLike | None = None, *, blur: float = 0
             f"of the nearest one, {wrong} of {rows.size} bytes are others."
         )
     return _read(cells, colors)
+
+
+def check_readable(palette: ArrayLike, *, blur: float = 0.7) -> None:
+    """Raise `SynthprobeError` if pictures of these colours and this blur cannot be read.
+
+    Parameters
+    ----------
+    palette, blur
+        As for `solve`.
+    """
+    colors = _checked_palette(palette)
+    _checked_separation(colors, deblurring(_checked_blur(blur)), given=True)
 
 
 def _checked_picture(image: ArrayLike) -> NDArray[np.uint8]:
@@ -147,19 +158,6 @@ def _checked_separation(colors: NDArray[np.uint8], inverse: Deblurring, *, given
             f"{2 * inverse.error:.0f} apart."
         )
     return apart
-
-
-def _cells(nearest: NDArray[np.uint8]) -> Cells:
-    height, width = nearest.shape
-    x, y = np.empty(MAX_CELLS + 1, np.int64), np.empty(MAX_CELLS + 1, np.int64)
-    columns, rows = find_lines(nearest, x, y, np.empty(width, np.bool_))
-    if columns == 0:
-        raise SynthprobeError(
-            f"this is not an RDE picture: it changes across more lines than the sides of "
-            f"{MAX_RECTANGLES} rectangles."
-        )
-    x, y = x[: columns + 1], y[: rows + 1]
-    return Cells(x=x, y=y, shown=np.ascontiguousarray(nearest[np.ix_(y[:-1], x[:-1])]))
 
 
 def _count_wrong(
