@@ -90,7 +90,7 @@ def _differ(a: NDArray[np.uint8], b: NDArray[np.uint8]) -> bool:
 
 
 @kernel
-def count_wrong(
+def levels_off(
     cells: Cells,
     colors: NDArray[np.uint32],
     weights: NDArray[np.uint32],
@@ -100,7 +100,7 @@ def count_wrong(
     band_of: NDArray[np.int64],
     total: NDArray[np.uint32],
 ) -> int:
-    """Render the cells; return the number of bytes that differ from the picture.
+    """Render the cells; return how far the bytes are off those of the picture, summed.
 
     See ``RULES.md``, "Picture", and `reference.render`. The last four are room: a row with
     ``len(weights) - 1`` pixels on either side, a row for each row of cells, a number for each row
@@ -127,15 +127,15 @@ def count_wrong(
             _add_scaled(weights[t], margin[3 * (reach + t) :], bands[band])
         for i in range(cells.y[band], cells.y[band + 1]):
             band_of[i] = band
-    wrong = 0
+    off = 0
     for i in range(height):
         total[:] = 1 << 23
         _add_scaled(weights[0], bands[band_of[i]], total)
         for t in range(1, reach + 1):
             _add_scaled(weights[t], bands[band_of[mirrored(i - t, height)]], total)
             _add_scaled(weights[t], bands[band_of[mirrored(i + t, height)]], total)
-        wrong += _count_different(total, image[i])
-    return wrong
+        off += _sum_of_differences(total, image[i])
+    return off
 
 
 @kernel
@@ -145,11 +145,11 @@ def _add_scaled(weight: int, values: NDArray[np.uint32], goal: NDArray[np.uint32
 
 
 @kernel
-def _count_different(total: NDArray[np.uint32], row: NDArray[np.uint8]) -> int:
-    different = np.uint32(0)
+def _sum_of_differences(total: NDArray[np.uint32], row: NDArray[np.uint8]) -> int:
+    off = np.int32(0)
     for i in range(len(row)):
-        different += np.uint32((total[i] >> np.uint32(24)) != row[i])
-    return int(different)
+        off += abs(np.int32(total[i] >> np.uint32(24)) - np.int32(row[i]))
+    return int(off)
 
 
 @kernel

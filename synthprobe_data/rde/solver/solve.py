@@ -31,14 +31,13 @@ from synthprobe_data.rde.solver.order import (
 from synthprobe_data.rde.solver.reading import Junction, Reading
 from synthprobe_data.rde.solver.regions import (
     Cells,
-    count_wrong,
     expand,
     find_cells,
+    levels_off,
     number_regions,
 )
 
 MAX_BLUR: Final = 4.0
-_HUES_AROUND: Final = 5
 _BLACK: Final = np.zeros((1, 3), np.uint8)
 
 
@@ -86,14 +85,15 @@ def solve(image: ArrayLike, palette: ArrayLike | None = None, *, blur: float = 0
     nearest = np.empty((height, width), np.uint8)
     find_nearest(sharp, np.concatenate([_BLACK, colors]).astype(np.float32), apart / 2, nearest)
     cells = find_cells(nearest)
-    wrong = _count_wrong(cells, colors, inverse, rows)
-    if wrong and palette is None:
-        colors, wrong = _mended_colors(cells, hues, wrong, inverse, rows)
+    off = _levels_off(cells, colors, inverse, rows)
+    if off and palette is None:
+        least_flat_first = np.argsort(count[hues], kind="stable")
+        colors, off = _mended_colors(cells, hues, least_flat_first, off, inverse, rows)
         _checked_separation(colors, inverse, given=False)
-    if wrong:
+    if off:
         raise SynthprobeError(
-            f"this is not an RDE picture of blur {blur:g}: no label map gives its pixels back; "
-            f"of the nearest one, {wrong} of {rows.size} bytes are others."
+            f"this is not an RDE picture of blur {blur:g}: no label map gives its pixels back; the "
+            f"nearest one is {off} levels off, summed over {rows.size} bytes."
         )
     return _read(cells, colors)
 
@@ -160,12 +160,12 @@ def _checked_separation(colors: NDArray[np.uint8], inverse: Deblurring, *, given
     return apart
 
 
-def _count_wrong(
+def _levels_off(
     cells: Cells, colors: NDArray[np.uint8], inverse: Deblurring, image: NDArray[np.uint8]
 ) -> int:
-    """The number of bytes of the picture that rendering the cells does not give back."""
+    """How far rendering the cells is off the picture, summed over all bytes."""
     height, size = image.shape
-    return count_wrong(
+    return levels_off(
         cells,
         np.concatenate([_BLACK, colors]).astype(np.uint32),
         inverse.weights,
@@ -178,25 +178,30 @@ def _count_wrong(
 
 
 def _mended_colors(
-    cells: Cells, hues: NDArray[np.int64], wrong: int, inverse: Deblurring, image: NDArray[np.uint8]
+    cells: Cells,
+    hues: NDArray[np.int64],
+    order: NDArray[np.int64],
+    off: int,
+    inverse: Deblurring,
+    image: NDArray[np.uint8],
 ) -> tuple[NDArray[np.uint8], int]:
-    """Try the hues beside each hue; keep what gives more bytes back. Returns how many are wrong.
+    """Move each hue, in this order, as long as that comes nearer to the picture.
 
     A rectangle that is nowhere flat may have a common hue beside its own: the rounding is the same
-    all along a side.
+    all along a side. Returns the colours, and how many levels they are still off.
     """
-    hues = hues.copy()
-    for k in range(len(hues)):
-        around = hues[k] + np.arange(-_HUES_AROUND, _HUES_AROUND + 1)
-        counts = []
-        for hue in around:
-            hues[k] = hue % CIRCLE
-            counts.append(_count_wrong(cells, hue_colors(hues), inverse, image))
-        hues[k] = around[np.argmin(counts)] % CIRCLE
-        wrong = min(counts)
-        if wrong == 0:
+    for k in order:
+        for step in (1, -1):
+            for _ in range(int(2 * inverse.error)):
+                moved = hues.copy()
+                moved[k] = (hues[k] + step) % CIRCLE
+                nearer = _levels_off(cells, hue_colors(moved), inverse, image)
+                if nearer >= off:
+                    break
+                hues, off = moved, nearer
+        if off == 0:
             break
-    return hue_colors(hues), wrong
+    return hue_colors(hues), off
 
 
 def _read(cells: Cells, colors: NDArray[np.uint8]) -> Reading:

@@ -78,7 +78,7 @@ def test_rendering_is_the_twin_and_the_generators(label: np.ndarray, blur: float
     for changed in (0, 3):
         spoiled = image.reshape(height, 3 * width).copy()
         spoiled.flat[:changed] ^= 1
-        wrong = regions.count_wrong(
+        off = regions.levels_off(
             regions.find_cells(label),
             palette.astype(np.uint32),
             weights,
@@ -88,7 +88,7 @@ def test_rendering_is_the_twin_and_the_generators(label: np.ndarray, blur: float
             np.empty(height, np.int64),
             np.empty(3 * width, np.uint32),
         )
-        assert wrong == changed
+        assert off == changed
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12))

@@ -250,3 +250,12 @@ def test_bad_options_are_refused() -> None:
         refused(image, r"palette is .*: it must be uint8 of shape \(n_colors, 3\)", palette=palette)
     refused(image, "0 levels apart", palette=reference.palette(4)[[0, 1, 1]])
     refused(image, "0 levels apart", palette=np.zeros((1, 3), np.uint8))
+
+
+def test_a_narrow_rectangle_whose_commonest_hue_is_beside_its_own_is_read_without_the_palette() -> (
+    None
+):
+    # The fifth shows 60 pixels only, all near its sides; most of them are off by 6 of 1530 hues.
+    block, _ = generate_block(RdeConfig(), 0, "train", 38_459, 1)
+    reading = solve(block["image"][0])
+    assert reading.rank.tolist() == block["rank"][0].tolist()
