@@ -34,6 +34,8 @@ examples:
       check every hash and every sample, on all cores
   synthprobe-shards verify rde.h5 --sample 1000
       a quick look at a thousand samples
+  synthprobe-shards verify rde.h5 --pixels
+      also read the answer off every picture, and compare
   synthprobe-shards preview rde.h5 --out sheet.png
       some samples, drawn for people
   synthprobe-shards explain rde.h5 7 --split test --out sample.pdf
@@ -78,6 +80,11 @@ def build_parser() -> argparse.ArgumentParser:
     )
     command.add_argument(
         "--sample", type=int, metavar="N", help="check N samples spread evenly, not all of them"
+    )
+    command.add_argument(
+        "--pixels",
+        action="store_true",
+        help="also solve every picture from its pixels alone, and compare with what is stored",
     )
     command.add_argument(
         "--workers", type=int, metavar="N", help="worker processes (all cores, or 1 if soon done)"
@@ -233,7 +240,13 @@ def _info(given: argparse.Namespace) -> int:
 
 
 def _verify(given: argparse.Namespace) -> int:
-    report = verify(given.path, sample=given.sample, workers=given.workers, progress=True)
+    report = verify(
+        given.path,
+        sample=given.sample,
+        workers=given.workers,
+        progress=True,
+        pixels=given.pixels,
+    )
     if given.json:
         print(json.dumps(report.to_dict(), indent=1))
         return 0 if report.ok else EXIT_FAILED
@@ -245,6 +258,9 @@ def _verify(given: argparse.Namespace) -> int:
     for name, times in report.done.items():
         bad = report.failed.get(name, 0)
         print(f"{name:>16}  {times} checked, {f'{bad} FAILED' if bad else 'all well'}")
+    if report.readings:
+        kinds = ", ".join(f"{n} {kind}" for kind, n in report.readings.items() if kind != "read")
+        print(f"{'readings':>16}  {report.readings['read']} off the pixels: {kinds}")
     verdict, part = "is as it should be", ""
     if report.rows_checked < report.rows:
         verdict, part = "nothing wrong was found", f" of {report.rows}"

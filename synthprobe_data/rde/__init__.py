@@ -16,6 +16,7 @@ from synthprobe_data.rde.difficulty import Difficulty, read_difficulty
 from synthprobe_data.rde.generate import DATASET, empty_block, generate_block
 from synthprobe_data.rde.render import hue_palette
 from synthprobe_data.rde.scene import Scene, first_refused, read_scene
+from synthprobe_data.rde.solver import Reading, solve
 
 __all__ = [
     "CANONICAL",
@@ -23,10 +24,12 @@ __all__ = [
     "RDE",
     "Difficulty",
     "RdeConfig",
+    "Reading",
     "Scene",
     "first_refused",
     "read_difficulty",
     "read_scene",
+    "solve",
 ]
 
 

@@ -44,6 +44,8 @@ class Report:
     """How often each check failed."""
     failures: list[Failure] = field(default_factory=list)
     """The first `MAX_LISTED` of them."""
+    readings: dict[str, int] = field(default_factory=dict)
+    """What was read off the pixels, if that was asked for: how many rows, and of what kind."""
     workers: int = 1
     seconds: float = 0.0
 
@@ -55,6 +57,11 @@ class Report:
     def check(self, name: str, times: int = 1) -> None:
         """Note that a check is done."""
         self.done[name] = self.done.get(name, 0) + times
+
+    def count_readings(self, counts: dict[str, int]) -> None:
+        """Add to the counts of `readings`."""
+        for name, times in counts.items():
+            self.readings[name] = self.readings.get(name, 0) + times
 
     def fail(self, failure: Failure) -> None:
         """Note that a check failed."""

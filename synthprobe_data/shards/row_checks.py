@@ -16,6 +16,17 @@ from synthprobe_data.color_code import verify as color_code
 from synthprobe_data.dataset import Block
 from synthprobe_data.rde import RDE
 from synthprobe_data.rde import verify as rde
+from synthprobe_data.rde.verify_pixels import check_pixels_readable, read_pixels
+
+
+@dataclass(frozen=True)
+class PixelChecks:
+    """How the rows of a dataset are read from their pixels alone."""
+
+    check_config: Callable[[Any], None]
+    """``check_config(config)``: `SynthprobeError` if such pictures cannot be read."""
+    read_block: Callable[[Any, Block], tuple[list[tuple[int, str]], dict[str, int]]]
+    """``read_block(config, block)``: the rows that fail, with a sentence, and counts by name."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +40,14 @@ class RowChecks:
 
     ``places`` has the split and the index of each row.
     """
+    solver: PixelChecks | None = None
+    """How to read the answer off the pixels, where a solver does that."""
 
 
 ROW_CHECKS: Final[Mapping[str, RowChecks]] = {
-    RDE.name: RowChecks(rde.row_checks, rde.check_block),
+    RDE.name: RowChecks(
+        rde.row_checks, rde.check_block, PixelChecks(check_pixels_readable, read_pixels)
+    ),
     CENTERED_SQUARE.name: RowChecks(centered_square.row_checks, centered_square.check_block),
     COLOR_CODE.name: RowChecks(color_code.row_checks, color_code.check_block),
 }

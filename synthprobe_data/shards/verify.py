@@ -20,6 +20,7 @@ from synthprobe_data.shards.blocks import BlockReader
 from synthprobe_data.shards.digest import ContentDigest
 from synthprobe_data.shards.manifest import MANIFEST, Manifest, ShardEntry, read_manifest
 from synthprobe_data.shards.report import Failure, Report
+from synthprobe_data.shards.row_checks import ROW_CHECKS
 from synthprobe_data.shards.verify_rows import FoundRows, check_rows, failure_of_row
 
 _DIGEST_BYTES: Final = 32
@@ -31,6 +32,7 @@ def verify(
     sample: int | None = None,
     workers: int | None = None,
     progress: bool = False,
+    pixels: bool = False,
 ) -> Report:
     """Check a file, or a folder of shards.
 
@@ -46,6 +48,9 @@ def verify(
         Worker processes; all cores by default.
     progress
         Show a progress bar, if on a terminal.
+    pixels
+        Also solve every picture, from its pixels alone, and compare with what is stored.
+        `SynthprobeError` where no solver can.
     """
     started = time.perf_counter()
     path = Path(path)
@@ -62,16 +67,20 @@ def verify(
     else:
         readers = [_open_file(path, report)]
     opened = [reader for reader in readers if reader is not None]
-    if opened:
-        report.dataset = opened[0].header.dataset.name
-        report.rows = sum(len(reader) for reader in opened)
-        for reader in opened:
-            _check_attributes(reader, report)
-        found = check_rows(opened, sample, workers, progress, report)
-        if report.rows_checked == report.rows:
-            whole = manifest if len(opened) == len(readers) else None
-            _check_digests(opened, found, whole, report)
-        _check_duplicates(opened, found, report)
+    try:
+        if opened:
+            report.dataset = opened[0].header.dataset.name
+            report.rows = sum(len(reader) for reader in opened)
+            for reader in opened:
+                _check_attributes(reader, report)
+                if pixels:
+                    _check_solver(reader)
+            found = check_rows(opened, sample, workers, progress, pixels, report)
+            if report.rows_checked == report.rows:
+                whole = manifest if len(opened) == len(readers) else None
+                _check_digests(opened, found, whole, report)
+            _check_duplicates(opened, found, report)
+    finally:
         for reader in opened:
             reader.close()
     report.seconds = time.perf_counter() - started
@@ -170,6 +179,15 @@ def _check_attributes(reader: BlockReader, report: Report) -> None:
             sentence = str(error)
         if sentence:
             report.fail(Failure(file=reader.path.name, check=name, sentence=sentence))
+
+
+def _check_solver(reader: BlockReader) -> None:
+    """Raise `SynthprobeError` if no solver reads the pictures of this file."""
+    name = reader.header.dataset.name
+    checks = ROW_CHECKS.get(name)
+    if checks is None or checks.solver is None:
+        raise SynthprobeError(f"there is no solver for {name}, so its pixels cannot be checked.")
+    checks.solver.check_config(reader.header.config)
 
 
 def _check_digests(

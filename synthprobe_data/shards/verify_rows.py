@@ -35,6 +35,10 @@ class FoundRows:
     """Rows that fail checks, each with its mask."""
     undecoded: list[tuple[int, str]] = field(default_factory=list)
     """Rows that could not be decoded, each with a sentence."""
+    misread: list[tuple[int, str]] = field(default_factory=list)
+    """Rows whose pixels tell something else than is stored, each with a sentence."""
+    readings: dict[str, int] = field(default_factory=dict)
+    """Counts of what was read off the pixels."""
     rows_given: int = 0
 
 
@@ -43,6 +47,7 @@ def check_rows(
     sample: int | None,
     workers: int | None,
     progress: bool,
+    pixels: bool,
     report: Report,
 ) -> list[FoundRows]:
     """Decode, hash and check the rows, in worker processes; return what they found, in order."""
@@ -52,7 +57,7 @@ def check_rows(
     report.workers = min(workers or default, max(len(tasks), 1))
     found = []
     with progress_bar(report.rows_checked, progress) as bar:
-        for part in _run(readers, tasks, report.workers):
+        for part in _run(readers, tasks, report.workers, pixels):
             _note(readers[part.file], part, report)
             found.append(part)
             bar.update(part.rows_given)
@@ -84,23 +89,28 @@ def _run(
     readers: list[BlockReader],
     tasks: list[tuple[int, NDArray[np.int64] | range]],
     workers: int,
+    pixels: bool,
 ) -> Iterator[FoundRows]:
     if workers == 1:
         for number, rows in tasks:
-            yield _check_task(readers[number].path, number, rows)
+            yield _check_task(readers[number].path, number, rows, pixels)
         return
     from joblib import Parallel, delayed  # here, because one worker does without it
 
     # Compile the kernels once, before the workers do so side by side.
-    _check_task(readers[tasks[0][0]].path, tasks[0][0], tasks[0][1][:1])
-    jobs = (delayed(_check_task)(readers[number].path, number, rows) for number, rows in tasks)
+    _check_task(readers[tasks[0][0]].path, tasks[0][0], tasks[0][1][:1], pixels)
+    jobs = (
+        delayed(_check_task)(readers[number].path, number, rows, pixels) for number, rows in tasks
+    )
     try:
         yield from Parallel(n_jobs=workers, return_as="generator", batch_size=1)(jobs)
     except BrokenProcessPool as error:
         raise SynthprobeError("a worker process died (killed, or out of memory).") from error
 
 
-def _check_task(path: Path, number: int, rows: NDArray[np.int64] | range) -> FoundRows:
+def _check_task(
+    path: Path, number: int, rows: NDArray[np.int64] | range, pixels: bool
+) -> FoundRows:
     """Decode, hash and check some rows of a file."""
     found = FoundRows(number, rows_given=len(rows))
     digests = []
@@ -119,6 +129,11 @@ def _check_task(path: Path, number: int, rows: NDArray[np.int64] | range) -> Fou
             places = [reader.locate(row) for row in wanted]
             masks = checks.check_block(header.config, block, places)
             found.failed += [(wanted[i], int(masks[i])) for i in np.flatnonzero(masks)]
+            if pixels and checks.solver is not None:
+                misread, counts = checks.solver.read_block(header.config, block)
+                found.misread += [(wanted[i], sentence) for i, sentence in misread]
+                for name, times in {"read": len(wanted), **counts}.items():
+                    found.readings[name] = found.readings.get(name, 0) + times
     found.digests = b"".join(digests)
     return found
 
@@ -154,6 +169,11 @@ def _note(reader: BlockReader, found: FoundRows, report: Report) -> None:
         for bit, (name, sentence) in enumerate(names.items()):
             if mask >> bit & 1:
                 report.fail(failure_of_row(reader, row, name, sentence))
+    if found.readings:
+        report.check("pixels", len(found.rows))
+        report.count_readings(found.readings)
+    for row, sentence in found.misread:
+        report.fail(failure_of_row(reader, row, "pixels", sentence))
 
 
 def failure_of_row(reader: BlockReader, row: int, check: str, sentence: str) -> Failure:
