@@ -33,7 +33,7 @@ class Row:
     trainable: int
     """Those of our network of the same width that are trained."""
     figures: Mapping[str, float]
-    """The published figures: by the hundred for table 1, in percent for tables 2 and 3."""
+    """The published figures: times 100 in table 1, in percent in tables 2 and 3."""
     bound: float | None = None
     """What bounds the figures, in percent: `window_share` or `code_ceiling`."""
     note: str = ""
