@@ -1,0 +1,1 @@
+"""Networks that take a structure in, and whole networks of the registry."""
