@@ -1,1 +1,14 @@
 """Structures, one file each; importing this package puts all of them into the registry."""
+# ruff: noqa: F401, I001 - imported for the registry, in the order of the tables
+
+from __future__ import annotations
+
+from synthprobe_models.layers import transformer
+from synthprobe_models.layers import mlp_mixer
+from synthprobe_models.layers import nystromformer
+from synthprobe_models.layers import linformer
+from synthprobe_models.layers import reformer
+from synthprobe_models.layers import window_attention
+from synthprobe_models.layers import ssa
+from synthprobe_models.layers import encoder
+from synthprobe_models.layers import squeeze_and_excitation
