@@ -30,27 +30,29 @@ def picture(channels: int, height: int, width: int, batch: int = 2, seed: int = 
     return torch.randn(batch, channels, height, width, generator=random, dtype=torch.double)
 
 
-def convolve(x: Tensor, convolution: nn.Conv2d) -> Tensor:
-    """Each output is the sum over the taps and the inputs of its group; outside there are zeros."""
-    (stride, _), (rate, _) = convolution.stride, convolution.dilation
-    margin, _ = convolution.padding
-    weight, groups = convolution.weight, convolution.groups
-    outputs, inputs, kernel, _ = weight.shape
+def convolve(
+    x: Tensor, part: nn.Conv2d, *, stride: int = 1, rate: int = 1, groups: int = 1
+) -> Tensor:
+    """Sums over taps and over the inputs of a group, around every (stride)-th position.
+
+    Only the weights are the part's; its geometry is what the caller says. Outside there are zeros.
+    """
+    outputs, inputs, kernel, _ = part.weight.shape
+    assert x.shape[1] == groups * inputs
     batch, _, height, width = x.shape
+    margin = rate * (kernel // 2)
     framed = x.new_zeros(batch, x.shape[1], height + 2 * margin, width + 2 * margin)
     framed[:, :, margin : margin + height, margin : margin + width] = x
-    reach = rate * (kernel - 1) + 1
-    size = [(n + 2 * margin - reach) // stride + 1 for n in (height, width)]
-    y = x.new_zeros(batch, outputs, *size)
+    y = x.new_zeros(batch, outputs, -(-height // stride), -(-width // stride))
     for o in range(outputs):
         first = o // (outputs // groups) * inputs
         for r in range(kernel):
             for c in range(kernel):
                 seen = framed[:, first : first + inputs, r * rate :: stride, c * rate :: stride]
-                seen = seen[:, :, : size[0], : size[1]]
-                y[:, o] += (seen * weight[o, :, r, c].view(1, -1, 1, 1)).sum(1)
-        if convolution.bias is not None:
-            y[:, o] += convolution.bias[o]
+                seen = seen[:, :, : y.shape[2], : y.shape[3]]
+                y[:, o] += (seen * part.weight[o, :, r, c].view(1, -1, 1, 1)).sum(1)
+        if part.bias is not None:
+            y[:, o] += part.bias[o]
     return y
 
 
@@ -64,9 +66,18 @@ def normalise(x: Tensor, norm: nn.BatchNorm2d) -> Tensor:
     return (x - mean.view(-1, 1, 1)) * weight.view(-1, 1, 1) + norm.bias.view(-1, 1, 1)
 
 
-def run(x: Tensor, parts: nn.Sequential) -> Tensor:
+def run(x: Tensor, parts: nn.Sequential, **geometry: int) -> Tensor:
     """A convolution with its normalisation, but without its activation."""
-    return normalise(convolve(x, parts[0]), parts[1])
+    return normalise(convolve(x, parts[0], **geometry), parts[1])
+
+
+def residual(
+    x: Tensor, block: nn.Module, stride: int = 1, rates: tuple[int, int] = (1, 1)
+) -> Tensor:
+    """Two convolutions and a skip."""
+    inner = run(x, block.first, stride=stride, rate=rates[0]).clamp(min=0)
+    skip = x if isinstance(block.skip, nn.Identity) else run(x, block.skip, stride=stride)
+    return (skip + run(inner, block.second, rate=rates[1])).clamp(min=0)
 
 
 def resize(x: Tensor, height: int, width: int) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -22,15 +23,9 @@ from synthprobe_models.layers.residual import ResidualBlock  # noqa: E402
 from synthprobe_models.layers.resnext import ResNextBlock, comparable_channels  # noqa: E402
 from synthprobe_models.probes import PROBES, count_parameters, fitting  # noqa: E402
 from synthprobe_models.registry import find_structure  # noqa: E402
-from tests.models.naive import convolve, drawn, normalise, picture, run  # noqa: E402
+from tests.models.naive import convolve, drawn, normalise, picture, residual, run  # noqa: E402
 
 NAMES = ["residual", "bottleneck", "inception", "resnext", "mobilenet-v2", "aspp", "convnext"]
-
-
-def residual(x: Tensor, block: ResidualBlock) -> Tensor:
-    inner = run(x, block.first).clamp(min=0)
-    skip = x if isinstance(block.skip, nn.Identity) else run(x, block.skip)
-    return (skip + run(inner, block.second)).clamp(min=0)
 
 
 def bottleneck(x: Tensor, block: BottleneckBlock) -> Tensor:
@@ -48,7 +43,7 @@ def resnext(x: Tensor, block: ResNextBlock) -> Tensor:
         own = slice(first, first + d)
         inner = torch.einsum("bchw,dc->bdhw", x, expand.weight[own, :, 0, 0])
         inner = part_of(block.expand[1], own, inner).clamp(min=0)
-        branch = nn.Conv2d(d, d, 3, padding=1, bias=False).double()
+        branch = nn.Conv2d(d, d, 3, bias=False).double()
         branch.weight.data = convolution.weight[own]
         inner = part_of(block.convolve[1], own, convolve(inner, branch)).clamp(min=0)
         total += torch.einsum("bdhw,cd->bchw", inner, join.weight[:, own, 0, 0])
@@ -65,7 +60,7 @@ def part_of(norm: nn.BatchNorm2d, own: slice, x: Tensor) -> Tensor:
 
 def mobilenet_v2(x: Tensor, block: InvertedResidual) -> Tensor:
     inner = run(x, block.expand).clamp(0, 6)
-    inner = run(inner, block.depthwise).clamp(0, 6)
+    inner = run(inner, block.depthwise, groups=18).clamp(0, 6)
     return x + run(inner, block.reduce)
 
 
@@ -83,8 +78,11 @@ def inception(x: Tensor, module: InceptionModule) -> Tensor:
     return torch.cat(found, 1)
 
 
-def aspp(x: Tensor, module: Aspp) -> Tensor:
-    found = [run(x, branch).clamp(min=0) for branch in module.local]
+def aspp(x: Tensor, module: Aspp, rates: tuple[int, ...] = (3, 6, 9)) -> Tensor:
+    found = [
+        run(x, branch, rate=rate).clamp(min=0)
+        for branch, rate in zip(module.local, (1, *rates), strict=True)
+    ]
     mean = torch.stack([x[b].flatten(1).mean(1) for b in range(len(x))])[:, :, None, None]
     found.append(run(mean, module.pooled).clamp(min=0).repeat(1, 1, *x.shape[2:]))
     return torch.einsum("bchw,oc->bohw", torch.cat(found, 1), module.join.weight) + (
@@ -93,7 +91,7 @@ def aspp(x: Tensor, module: Aspp) -> Tensor:
 
 
 def convnext(x: Tensor, block: ConvNextBlock) -> Tensor:
-    y = convolve(x, block.depthwise)
+    y = convolve(x, block.depthwise, groups=3)
     found = torch.empty_like(y)
     for b in range(len(y)):
         for r in range(y.shape[2]):
@@ -113,15 +111,15 @@ def convnext(x: Tensor, block: ConvNextBlock) -> Tensor:
     [
         (lambda: ResidualBlock(3, 3), residual),
         (lambda: ResidualBlock(3, 4), residual),
-        (lambda: ResidualBlock(3, 3, stride=2), residual),
-        (lambda: ResidualBlock(3, 5, dilations=(1, 2)), residual),
+        (lambda: ResidualBlock(3, 3, stride=2), partial(residual, stride=2)),
+        (lambda: ResidualBlock(3, 5, dilations=(1, 2)), partial(residual, rates=(1, 2))),
         (lambda: BottleneckBlock(8, (7, 6)), bottleneck),
         (lambda: ResNextBlock(6, (7, 6), branches=3, branch_channels=2), resnext),
         (lambda: InvertedResidual(3, (7, 6)), mobilenet_v2),
         (lambda: InceptionModule(3, 8), inception),
         (lambda: ConvNextBlock(3, 3), convnext),
         (lambda: Aspp(3, 4), aspp),
-        (lambda: Aspp(3, 2, rates=(1, 2)), aspp),
+        (lambda: Aspp(3, 2, rates=(1, 2)), partial(aspp, rates=(1, 2))),
     ],
 )
 def test_a_layer_is_its_formula(

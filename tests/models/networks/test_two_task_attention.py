@@ -73,7 +73,8 @@ def test_parameters_are_those_of_the_parts() -> None:
     }
     for attention, count in counts.items():
         options = {"classes": 19, "attention": attention}
-        network = PROBES["rde"].make("two-task-attention", options=options)
+        with torch.device("meta"):  # counting needs no weights
+            network = PROBES["rde"].make("two-task-attention", options=options)
         assert count_parameters(network) == count
 
 
@@ -153,10 +154,10 @@ def test_steps_on_both_losses_lower_both(name: str, options) -> None:
     config, arrays = samples(4)
     batch = to_network("rde", arrays, normalisation_of("rde", config))
     colors = color_classes(*(torch.as_tensor(arrays[key]) for key in ("label", "color")))
-    network = PROBES["rde"].make(name, shape=(40, 32), width=8, options={"classes": 5, **options})
-    optimizer = torch.optim.Adam(network.parameters(), 3e-3)
+    network = PROBES["rde"].make(name, shape=(40, 32), width=4, options={"classes": 5, **options})
+    optimizer = torch.optim.Adam(network.parameters(), 1e-2)
     found = []
-    for _ in range(15):
+    for _ in range(10):
         depth, classes = network.both(batch["image"])
         losses = (
             torch.nn.functional.mse_loss(depth, batch["target"]),
