@@ -23,6 +23,7 @@ from synthprobe_models.losses import LEAST_DEPTH, Loss, check_shapes
 PAIRS: Final = 50_000
 """Pairs of pixels that `Ord` compares in a picture, as published."""
 PAIR_SEED: Final = 0
+"""Which pairs these are."""
 TOLERANCE: Final = 0.03
 """The paper's τ: depths whose ratio is within 1 + τ count as equal."""
 GREATEST_RATIO: Final = 1.25
@@ -86,7 +87,9 @@ class Rmse(Metric):
         self, prediction: Tensor, target: Tensor, extra: Mapping[str, Tensor]
     ) -> Sequence[float]:
         p, t = _rows(prediction, target)
-        return (p - t).square().mean(1).sqrt().tolist()
+        # One by one: how torch adds up the rows of a batch depends on how many there are.
+        errors = zip(p, t, strict=True)
+        return [(row - true).square().mean().sqrt().item() for row, true in errors]
 
 
 class Delta(Metric):
@@ -103,7 +106,8 @@ class Delta(Metric):
         self, prediction: Tensor, target: Tensor, extra: Mapping[str, Tensor]
     ) -> Sequence[float]:
         p, t = _rows(prediction, target)
-        good = (p > 0) & (p <= GREATEST_RATIO * t) & (t <= GREATEST_RATIO * p)  # NaN is not
+        # As the target is positive, the second excludes 0 and less; NaN passes neither.
+        good = (p <= GREATEST_RATIO * t) & (t <= GREATEST_RATIO * p)
         return _shares(~good)
 
 
@@ -180,19 +184,21 @@ class Iou(Metric):
 class MaskedCodeAccuracy(Metric):
     """The share of masked positions whose code is right in every bit; then the mean over samples.
 
-    As in the paper's formula, which is that of one sample. One with nothing masked has no say.
+    As in the paper's formula, which is that of one sample. One with nothing masked has no say. The
+    positions that are masked come as ``masked``, (n, N).
 
     Parameters
     ----------
     threshold
-        Bits are 1 above it and 0 below, both those predicted and those of the target.
+        What tells the two values of a bit apart, predicted or true: half-way between -1 and 1, by
+        which networks see them.
     """
 
     name = "masked_code_accuracy"
     title = "accuracy of masked codes"
     higher_is_better = True
 
-    def __init__(self, threshold: float = 0.5) -> None:
+    def __init__(self, threshold: float = 0.0) -> None:
         super().__init__()
         self.threshold = threshold
 

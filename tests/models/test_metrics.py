@@ -52,8 +52,8 @@ def square_batch(seed: int, samples: int) -> Batch:
 
 def code_batch(seed: int, samples: int) -> Batch:
     random = np.random.default_rng(seed)
-    target = random.integers(0, 2, (samples, 2, 7)).astype(np.float32)
-    prediction = target + random.normal(0, 0.4, target.shape).astype(np.float32)
+    target = random.choice(np.float32([-1, 1]), (samples, 2, 7))
+    prediction = target + random.normal(0, 0.8, target.shape).astype(np.float32)
     masked = random.random((samples, 7)) < random.choice([0.2, 0.5])
     return {
         "prediction": torch.from_numpy(prediction),
@@ -93,7 +93,7 @@ def plain_iou(prediction: np.ndarray, target: np.ndarray) -> float:
 
 def plain_accuracy(prediction: np.ndarray, target: np.ndarray, masked: np.ndarray) -> float | None:
     right = [
-        [bit > 0.5 for bit in prediction[:, i]] == [bit == 1 for bit in target[:, i]]
+        [bit > 0 for bit in prediction[:, i]] == [bit == 1 for bit in target[:, i]]
         for i in range(len(masked))
         if masked[i]
     ]
@@ -177,17 +177,30 @@ def test_what_is_no_depth_is_never_right(wrong) -> None:
     assert metric.compute() == pytest.approx((pairs == 0).any(0).double().mean().item())
 
 
+@pytest.mark.parametrize(
+    ("prediction", "target", "wrong"),
+    [
+        ((-1.0, -2.0), (0.5, 0.5), 0),  # both are as near as can be
+        ((-1.0, -2.0), (0.5, 0.1), 1),
+        ((0.5, -0.5), (0.5, 0.1), 0),
+    ],
+)
+def test_ord_takes_what_is_negative_for_nearest(prediction, target, wrong) -> None:
+    batch = {"prediction": torch.tensor([prediction]), "target": torch.tensor([target])}
+    assert fed(Ord(), batch).compute() == wrong
+
+
 def test_not_a_number_is_no_bit() -> None:
     nothing = torch.full((1, 2, 3), math.nan)
-    target, masked = torch.zeros(1, 2, 3), torch.ones(1, 3, dtype=torch.bool)
+    target, masked = -torch.ones(1, 2, 3), torch.ones(1, 3, dtype=torch.bool)
     batch = {"prediction": nothing, "target": target, "masked": masked}
     assert fed(MaskedCodeAccuracy(), batch).compute() == 0
 
 
 def test_a_sample_with_nothing_masked_has_no_say() -> None:
     masked = torch.tensor([[False, False], [True, False]])
-    zeros = torch.zeros(2, 3, 2)
-    metric = fed(MaskedCodeAccuracy(), {"prediction": zeros, "target": zeros, "masked": masked})
+    code = torch.ones(2, 3, 2)
+    metric = fed(MaskedCodeAccuracy(), {"prediction": code, "target": code, "masked": masked})
     assert metric.values == [None, 1.0]
     assert metric.compute() == 1
 
