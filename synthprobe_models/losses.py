@@ -1,0 +1,147 @@
+"""What training makes small: the losses, by name.
+
+Every loss is a mean over the samples of a batch of a value for each sample. Two halves of a batch
+therefore average to the whole, so that a run on several processes learns as a run on one, and a
+loss over a test set does not depend on its batches. (The public code of AdaBins takes one root over
+all pixels of a batch, for which neither holds; its formula is that of one picture.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812
+
+from synthprobe_data import SynthprobeError
+
+Loss = Callable[..., Tensor]
+"""From a prediction, a target, and what else it needs, to a scalar."""
+
+LEAST_DEPTH: Final = 1 / 256
+"""Below it the logarithm goes on as a straight line; no target of RDE is smaller."""
+ADABINS_SCALE: Final = 10.0
+ADABINS_VARIANCE: Final = 0.85
+"""The constants of AdaBins: the factor before the root, and the part of the squared mean that is
+taken off."""
+
+
+def scale_invariant(prediction: Tensor, target: Tensor) -> Tensor:
+    """The scale-invariant loss as in AdaBins, 10 sqrt(mean(g²) - 0.85 mean(g)²).
+
+    g = log(prediction) - log(target), and the means are over the pixels of a picture.
+
+    Parameters
+    ----------
+    prediction, target
+        Depths (n, 1, H, W), or any shape with one row for each picture. As a network may predict
+        what has no logarithm, it is continued by its tangent below `LEAST_DEPTH`, where a clamp
+        would leave nothing to learn from.
+    """
+    return ADABINS_SCALE * silog(prediction, target, weight=1 - ADABINS_VARIANCE)
+
+
+def silog(prediction: Tensor, target: Tensor, *, weight: float = 1 - ADABINS_VARIANCE) -> Tensor:
+    """The root of the variance of the log error plus `weight` times its squared mean.
+
+    Parameters
+    ----------
+    prediction, target
+        As for `scale_invariant`.
+    weight
+        0 forgives a wrong scale altogether; 1 makes it the root of the mean square.
+    """
+    predicted, true = _rows(prediction, target)
+    error = _log(predicted) - _log(true)
+    mean = error.mean(1)
+    variance = (error - mean[:, None]).square().mean(1)
+    return _root(variance + weight * mean.square()).mean()
+
+
+def mse(prediction: Tensor, target: Tensor) -> Tensor:
+    """The mean squared error, over all entries of the target.
+
+    Parameters
+    ----------
+    prediction, target
+        Of one shape, with one row for each sample.
+    """
+    predicted, true = _rows(prediction, target)
+    return (predicted - true).square().mean()
+
+
+def two_task(prediction: Tensor, target: Tensor, *, classes: Tensor, weight: float = 0.5) -> Tensor:
+    """Depth and segmentation at once: (1 - weight) x cross entropy + weight x SILog.
+
+    Parameters
+    ----------
+    prediction
+        (n, k + 1, H, W): a score for each of k classes, then the depth.
+    target
+        The depth, (n, 1, H, W).
+    classes
+        The class of every pixel, whole numbers (n, H, W) from 0 to k - 1.
+    weight
+        The part of the depth, from 0 to 1.
+    """
+    if not 0 <= weight <= 1:
+        raise SynthprobeError(f"weight is {weight!r}: it must be from 0 to 1.")
+    scores, depth = prediction[:, :-1], prediction[:, -1:]
+    segmentation = F.cross_entropy(_at_least_single(scores), classes.long())
+    return (1 - weight) * segmentation + weight * silog(depth, target)
+
+
+LOSSES: Final[Mapping[str, Loss]] = {
+    "scale-invariant": scale_invariant,
+    "silog": silog,
+    "mse": mse,
+    "two-task": two_task,
+}
+"""By name. All take a prediction and a target; ``two-task`` also needs ``classes``."""
+
+LOSS_OF: Final[Mapping[str, str]] = {
+    "rde": "scale-invariant",
+    "centered-square": "mse",
+    "color-code": "mse",
+}
+"""By the name of a dataset: the loss that the paper trained with."""
+
+
+def find_loss(name: str) -> Loss:
+    """The loss with this name; `SynthprobeError` if there is none."""
+    if name not in LOSSES:
+        raise SynthprobeError(f"there is no loss {name!r}: take one of {', '.join(LOSSES)}.")
+    return LOSSES[name]
+
+
+def check_shapes(prediction: Tensor, target: Tensor) -> None:
+    """Raise `SynthprobeError` for shapes that differ, which would broadcast to nonsense."""
+    if prediction.shape != target.shape:
+        raise SynthprobeError(
+            f"the prediction has the shape {tuple(prediction.shape)}, but the target "
+            f"{tuple(target.shape)}: they must be equal."
+        )
+
+
+def _rows(prediction: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """Both with each sample as one row, in single precision or better."""
+    check_shapes(prediction, target)
+    return _at_least_single(prediction).flatten(1), _at_least_single(target).flatten(1)
+
+
+def _at_least_single(values: Tensor) -> Tensor:
+    return values.to(torch.promote_types(values.dtype, torch.float32))
+
+
+def _log(depth: Tensor) -> Tensor:
+    """The logarithm, continued by its tangent at `LEAST_DEPTH`."""
+    bounded = depth.clamp(min=LEAST_DEPTH)
+    return bounded.log() + (depth - bounded) / LEAST_DEPTH
+
+
+def _root(square: Tensor) -> Tensor:
+    """The square root, whose gradient at 0 is 0 and not infinite."""
+    zero = square == 0  # NaN is not, and so stays visible
+    return torch.where(zero, 0, torch.where(zero, 1, square).sqrt())

@@ -1,0 +1,87 @@
+"""The learning rate over a run."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+torch = pytest.importorskip("torch")
+
+from synthprobe_data import SynthprobeError  # noqa: E402
+from synthprobe_models.optim import (  # noqa: E402
+    SCHEDULES,
+    make_optimizer,
+    make_schedule,
+    schedule,
+)
+from synthprobe_models.optim.schedule import FLOOR  # noqa: E402
+
+PAPER_RUNS = {
+    "rde": (50 * 1563, 2000),  # 2 / (1 - 0.999)
+    "centered-square": (100 * 16, 352),  # 22%
+    "color-code": (50 * 79, 869),
+}
+
+
+@pytest.mark.parametrize(("steps", "warm_up"), PAPER_RUNS.values(), ids=PAPER_RUNS)
+def test_the_papers_runs_warm_up_and_warm_down_as_published(steps, warm_up) -> None:
+    factor = schedule("ranger21", steps)
+    assert factor(0) == pytest.approx(1 / warm_up)
+    assert factor(warm_up // 2 - 1) == pytest.approx(0.5, abs=1 / warm_up)
+    assert factor(warm_up - 2) < 1
+    assert factor(warm_up - 1) == 1
+    flat = steps - round(14 / 50 * steps)
+    assert factor(flat - 1) == 1
+    assert factor(flat) < 1
+    middle = factor(flat + (steps - flat) // 2 - 1)
+    assert middle == pytest.approx((1 + FLOOR) / 2, abs=2 / (steps - flat))
+    assert factor(steps - 1) == pytest.approx(FLOOR)
+
+
+@given(st.integers(1, 2_000), st.sampled_from([0.9, 0.99, 0.999]), st.floats(0, 1))
+@settings(max_examples=30)
+def test_up_flat_and_down_by_equal_steps(steps, beta2, floor) -> None:
+    factor = schedule("ranger21", steps, beta2=beta2, floor=floor)
+    factors = [factor(step) for step in range(steps)]
+    assert all(0 <= f <= 1 for f in factors)
+    top = [step for step, f in enumerate(factors) if f == 1]
+    assert top, "the full learning rate is reached"
+    assert top == list(range(top[0], top[-1] + 1)) or floor == 1
+    for part in (factors[: top[0] + 1], factors[top[-1] :]):
+        changes = [b - a for a, b in pairwise(part)]
+        assert changes == pytest.approx([changes[0]] * len(changes)) if changes else True
+    assert top[0] + 1 <= max(1, min(2 / (1 - beta2) + 1e-6, 0.22 * steps))
+    assert factor(steps + 5) == factors[-1]
+
+
+def test_schedules_set_the_learning_rate_and_can_be_pickled() -> None:
+    parameter = torch.nn.Parameter(torch.ones(1))
+    for name in SCHEDULES:
+        optimizer = make_optimizer("sgd", [parameter], 0.5)
+        scheduler = make_schedule(name, optimizer, steps=50)
+        factor = pickle.loads(pickle.dumps(schedule(name, 50)))
+        rates = []
+        for _ in range(50):
+            rates.append(optimizer.param_groups[0]["lr"])
+            optimizer.step()
+            scheduler.step()
+        assert rates == [0.5 * factor(step) for step in range(50)]
+    assert set(rates) == {0.5}, "the last one is constant"
+
+
+def test_the_warm_up_follows_the_optimiser() -> None:
+    parameter = torch.nn.Parameter(torch.ones(1))
+    optimizer = make_optimizer("adamw", [parameter], 1.0, betas=(0.9, 0.9))
+    make_schedule("ranger21", optimizer, steps=1000)
+    assert optimizer.param_groups[0]["lr"] == pytest.approx(1 / 20)  # 2 / (1 - 0.9) steps
+
+
+def test_unknown_schedules_and_wrong_steps_are_said() -> None:
+    with pytest.raises(SynthprobeError, match="no schedule 'cosine': take one of ranger21, const"):
+        schedule("cosine", 10)
+    with pytest.raises(SynthprobeError, match="steps is 0: it must be a whole number from 1"):
+        schedule("ranger21", 0)
