@@ -1,0 +1,111 @@
+"""Tokens from features, and transformer blocks in which they attend to these or to others."""
+
+from __future__ import annotations
+
+from math import isqrt
+
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor, nn
+
+from synthprobe_data import SynthprobeError
+
+
+class Attention(nn.Module):
+    """Attention with several heads, of tokens to tokens.
+
+    Parameters
+    ----------
+    width
+        Channels of all tokens.
+    heads
+        How many heads.
+    dropout
+        The part of the attention weights that is set to 0 in training, the others growing for it.
+    """
+
+    def __init__(self, width: int, heads: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        if heads < 1 or width % heads:
+            raise SynthprobeError(f"heads is {heads}: it must divide the {width} channels.")
+        if not 0 <= dropout < 1:
+            raise SynthprobeError(f"dropout is {dropout}: it must be at least 0 and less than 1.")
+        self.queries = nn.Linear(width, width)
+        self.keys = nn.Linear(width, width)
+        self.values = nn.Linear(width, width)
+        self.out = nn.Linear(width, width)
+        self.heads = heads
+        self.dropout = dropout
+
+    def forward(self, tokens: Tensor, seen: Tensor) -> Tensor:
+        """Map (batch, n, width), which attend to (batch, m, width), to (batch, n, width)."""
+        queries, keys, values = (
+            project(given).unflatten(2, (self.heads, -1)).transpose(1, 2)
+            for project, given in (
+                (self.queries, tokens),
+                (self.keys, seen),
+                (self.values, seen),
+            )
+        )
+        dropout = self.dropout if self.training else 0.0
+        found = F.scaled_dot_product_attention(queries, keys, values, dropout_p=dropout)
+        return self.out(found.transpose(1, 2).flatten(2))
+
+
+class TokenBlock(nn.Module):
+    """A transformer block that normalises first: attention and a perceptron, each with a skip.
+
+    Parameters
+    ----------
+    width, heads, dropout
+        As for `Attention`.
+    expansion
+        How many times more channels the perceptron has inside.
+    cross
+        Whether the tokens attend to other ones, which then have a normalisation of their own,
+        or to themselves.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        heads: int = 4,
+        expansion: int = 4,
+        dropout: float = 0.0,
+        cross: bool = False,
+    ) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.norm_seen = nn.LayerNorm(width) if cross else None
+        self.attention = Attention(width, heads, dropout)
+        self.perceptron = nn.Sequential(
+            nn.LayerNorm(width),
+            nn.Linear(width, expansion * width),
+            nn.GELU(),
+            nn.Linear(expansion * width, width),
+        )
+
+    def forward(self, tokens: Tensor, seen: Tensor | None = None) -> Tensor:
+        """Map (batch, n, width) to the same shape; ``seen``, with ``cross``: (batch, m, width)."""
+        normal = self.norm(tokens)
+        seen = normal if self.norm_seen is None else self.norm_seen(seen)
+        tokens = tokens + self.attention(normal, seen)
+        return tokens + self.perceptron(tokens)
+
+
+def edge_of(latents: int) -> int:
+    """The edge of a square of so many latents; `SynthprobeError` if they are not a square."""
+    edge = isqrt(max(latents, 0))
+    if edge < 1 or edge**2 != latents:
+        raise SynthprobeError(f"bins is {latents}: it must be a square number, such as 256.")
+    return edge
+
+
+def extract_latents(features: Tensor, edge: int) -> Tensor:
+    """A square of edge x edge tokens, (batch, edge², channels), by bilinear interpolation."""
+    square = F.interpolate(features, (edge, edge), mode="bilinear", align_corners=False)
+    return to_tokens(square)
+
+
+def to_tokens(features: Tensor) -> Tensor:
+    """One token for each position: (batch, channels, H, W) to (batch, H W, channels)."""
+    return features.flatten(2).transpose(1, 2)

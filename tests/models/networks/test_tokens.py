@@ -1,0 +1,116 @@
+"""Transformer blocks on tokens, against their formulas."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from torch import Tensor, nn  # noqa: E402
+
+from synthprobe_data import SynthprobeError  # noqa: E402
+from synthprobe_models.networks.tokens import (  # noqa: E402
+    Attention,
+    TokenBlock,
+    edge_of,
+    extract_latents,
+    to_tokens,
+)
+from synthprobe_models.probes import count_parameters  # noqa: E402
+from tests.models.naive import drawn, picture, resize  # noqa: E402
+
+
+def tokens(n: int, width: int, seed: int = 1) -> Tensor:
+    return picture(n, width, 1, seed=seed)[..., 0]
+
+
+def attend(queries: Tensor, seen: Tensor, layer: Attention) -> Tensor:
+    """Sample by sample, head by head, token by token."""
+    d = queries.shape[2] // layer.heads
+    found = torch.empty_like(queries)
+    for b in range(len(queries)):
+        for h in range(layer.heads):
+            own = slice(h * d, (h + 1) * d)
+            q, k, v = (
+                (part.weight[own] @ given[b].T).T + part.bias[own]
+                for part, given in (
+                    (layer.queries, queries),
+                    (layer.keys, seen),
+                    (layer.values, seen),
+                )
+            )
+            for i in range(len(q)):
+                weights = (k @ q[i] / d**0.5).exp()
+                found[b, i, own] = (weights / weights.sum()) @ v
+    return found @ layer.out.weight.T + layer.out.bias
+
+
+def normalised(x: Tensor, norm: nn.LayerNorm) -> Tensor:
+    centred = x - x.mean(-1, keepdim=True)
+    spread = (centred.square().mean(-1, keepdim=True) + norm.eps).sqrt()
+    return centred / spread * norm.weight + norm.bias
+
+
+def transform(x: Tensor, layer: TokenBlock, seen: Tensor | None = None) -> Tensor:
+    normal = normalised(x, layer.norm)
+    x = x + attend(
+        normal, normal if seen is None else normalised(seen, layer.norm_seen), layer.attention
+    )
+    norm, up, _, down = layer.perceptron
+    inner = normalised(x, norm) @ up.weight.T + up.bias
+    inner = inner * (1 + torch.erf(inner / 2**0.5)) / 2
+    return x + inner @ down.weight.T + down.bias
+
+
+@pytest.mark.parametrize("heads", [1, 2, 6])
+def test_a_block_is_its_formula(heads: int) -> None:
+    with torch.no_grad():
+        layer, x = drawn(TokenBlock(6, heads)), tokens(5, 6)
+        assert torch.allclose(layer(x), transform(x, layer), rtol=1e-10)
+        layer, seen = drawn(TokenBlock(6, heads, cross=True)), tokens(7, 6, seed=2)
+        assert torch.allclose(layer(x, seen), transform(x, layer, seen), rtol=1e-10)
+
+
+def test_gradients_are_right_in_double_precision() -> None:
+    x, seen = tokens(3, 4).requires_grad_(), tokens(5, 4, seed=2).requires_grad_()
+    assert torch.autograd.gradcheck(drawn(TokenBlock(4, 2)), (x,))
+    assert torch.autograd.gradcheck(drawn(TokenBlock(4, 2, cross=True)), (x, seen))
+
+
+def test_three_blocks_have_as_many_parameters_as_published() -> None:
+    assert 3 * count_parameters(TokenBlock(256)) == 2_369_280
+    assert count_parameters(TokenBlock(256, cross=True)) == 2_369_280 // 3 + 2 * 256
+
+
+def test_dropout_acts_in_training_only_and_keeps_the_mean() -> None:
+    layer, plain = Attention(4, 2, dropout=0.3), Attention(4, 2)
+    plain.load_state_dict(layer.state_dict())
+    torch.manual_seed(0)
+    x = torch.randn(1, 6, 4).expand(20_000, -1, -1)
+    with torch.no_grad():
+        wanted, found = plain(x[:1], x[:1]), layer(x, x)
+        error = found.std(0) / len(x) ** 0.5
+        assert (error > 0).all()
+        assert ((found.mean(0) - wanted[0]).abs() < 5 * error).all()
+        assert torch.allclose(layer.eval()(x[:1], x[:1]), wanted)
+
+
+def test_heads_dropout_and_bins_out_of_range_are_refused() -> None:
+    with pytest.raises(SynthprobeError, match="heads is 3: it must divide the 4 channels"):
+        Attention(4, 3)
+    with pytest.raises(SynthprobeError, match="dropout is 1: it must be at least 0 and less"):
+        Attention(4, 2, dropout=1)
+    for bins in (-4, 0, 8):
+        with pytest.raises(SynthprobeError, match=f"bins is {bins}: it must be a square number"):
+            edge_of(bins)
+    assert [edge_of(n) for n in (1, 4, 256)] == [1, 2, 16]
+
+
+@pytest.mark.parametrize("size", [(8, 12), (3, 5), (1, 1)])
+def test_latents_are_a_square_of_interpolated_features(size) -> None:
+    x = picture(3, *size)
+    latents, right = extract_latents(x, 4), resize(x, 4, 4)
+    for r in range(4):
+        for c in range(4):
+            assert torch.allclose(latents[:, 4 * r + c], right[:, :, r, c])
+    assert torch.equal(to_tokens(x)[:, -1], x[:, :, -1, -1])
