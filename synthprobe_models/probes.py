@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+import torch
 from torch import nn
 
 from synthprobe_data import SynthprobeError
@@ -34,6 +35,9 @@ class Probe:
     """Channels of the network, by default: the published ones."""
     build: Callable[..., nn.Module]
     """``build(make, inputs=, outputs=, shape=, width=, ...)``."""
+    parameters: int | None = None
+    """If set, a structure's network has by default not this width, but the one up to it that gives
+    the network the number of parameters nearest to this."""
 
     def fits(self, structure: Structure) -> bool:
         """Whether this probe can take this structure in."""
@@ -70,20 +74,60 @@ class Probe:
             whole = NETWORKS[name]
             if self.name not in whole.probes:
                 raise SynthprobeError(f"{name} does not fit the probe {self.name}.")
-            sizes = {} if width is None else {"width": width}
-            return whole.build(inputs, outputs, shape, **sizes, **network, **(options or {}))
+            given = {} if width is None else {"width": width}
+            return whole.build(inputs, outputs, shape, **given, **network, **(options or {}))
         structure = find_structure(name)
         if len(shape) != len(self.shape) or not self.fits(structure):
             raise SynthprobeError(f"{name} does not fit the probe {self.name}.")
-        return self.build(
-            partial(structure.make, probe=self.name, **(options or {})),
-            inputs=inputs,
-            outputs=outputs,
-            shape=shape,
-            width=self.width if width is None else width,
-            **network,
-        )
+        make = partial(structure.make, probe=self.name, **(options or {}))
+        sizes = {"inputs": inputs, "outputs": outputs, "shape": shape}
 
+        def build(width: int) -> nn.Module:
+            return self.build(make, **sizes, width=width, **network)
+
+        if width is None:
+            width = self.width
+            if self.parameters is not None:
+                width = nearest_width(build, self.parameters, largest=width)
+        return build(width)
+
+
+def nearest_width(build: Callable[[int], nn.Module], parameters: int, largest: int) -> int:
+    """The width that gives a network the number of parameters nearest to a given one.
+
+    Parameters
+    ----------
+    build
+        Makes the network from its width; it must have no fewer parameters with a larger one. Widths
+        that it refuses with `SynthprobeError`, such as those that heads do not divide, are left
+        out.
+    parameters
+        The number to come near to.
+    largest
+        No width above this one is taken.
+    """
+    counts: dict[int, int] = {}
+    refusal = SynthprobeError(f"no width from 1 to {largest} can be taken.")
+    widths = list(range(1, largest + 1))
+    while widths:
+        middle = len(widths) // 2
+        width = widths[middle]
+        try:
+            # Neither memory nor random numbers are used up.
+            with torch.random.fork_rng(devices=[]), torch.device("meta"):
+                counts[width] = count_parameters(build(width))
+        except SynthprobeError as error:
+            refusal = error
+            del widths[middle]
+            continue
+        widths = widths[middle + 1 :] if counts[width] < parameters else widths[:middle]
+    if not counts:
+        raise refusal
+    return min(counts, key=lambda width: abs(counts[width] - parameters))
+
+
+BASELINE_PARAMETERS: Final = 871_729
+"""Of the U-Net without non-local layers; the paper chose the widths of the others to match it."""
 
 PROBES: Final[Mapping[str, Probe]] = {
     probe.name: probe
@@ -96,6 +140,7 @@ PROBES: Final[Mapping[str, Probe]] = {
             shape=(128, 128),
             width=48,
             build=UNet,
+            parameters=BASELINE_PARAMETERS,
         ),
         Probe(
             name="centered-square",

@@ -3,6 +3,13 @@
 
 from __future__ import annotations
 
+from synthprobe_models.layers import lambda_layer
+from synthprobe_models.layers import lambda_tt
+from synthprobe_models.layers import coord_conv
+from synthprobe_models.layers import local_lambda
+from synthprobe_models.layers import global_context
+from synthprobe_models.layers import global_average_pooling
+from synthprobe_models.layers import deformable
 from synthprobe_models.layers import transformer
 from synthprobe_models.layers import mlp_mixer
 from synthprobe_models.layers import nystromformer

@@ -9,6 +9,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
+from synthprobe_data import SynthprobeError
+
 INITIAL_SCALE: Final = 0.1
 _KERNEL: Final = 7
 
@@ -107,6 +109,10 @@ class Mix(nn.Module):
     The bottleneck is an `InvertedBottleneck`, unless the structure has a method
     ``make_bottleneck(channels)``, which then gives it.
 
+    A structure with the class attribute ``takes_queries = True`` can be asked for some positions
+    only: its ``forward(x, queries)`` maps to (batch, channels, queries). If the bottleneck depends
+    on positions, it has this attribute, too, and is called with ``shape`` and ``queries``.
+
     Parameters
     ----------
     structure
@@ -122,9 +128,29 @@ class Mix(nn.Module):
         self.scale = LayerScale(channels)
         self.bottleneck = getattr(structure, "make_bottleneck", InvertedBottleneck)(channels)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Map (batch, channels, *positions) to the same shape."""
-        return self.bottleneck(x + self.scale(self.structure(self.norm(x))))
+    def forward(self, x: Tensor, queries: Tensor | None = None) -> Tensor:
+        """Map (batch, channels, *positions) to the same shape.
+
+        Parameters
+        ----------
+        x
+            The input.
+        queries
+            The numbers of some positions, counted through all axes: the output then is that at
+            these positions only, (batch, channels, queries).
+        """
+        if queries is None:
+            return self.bottleneck(x + self.scale(self.structure(self.norm(x))))
+        if not getattr(self.structure, "takes_queries", False):
+            raise SynthprobeError(
+                f"{type(self.structure).__name__} cannot be asked for some positions only: "
+                f"leave the queries out."
+            )
+        mixed = self.scale(self.structure(self.norm(x), queries))
+        y = x.flatten(2)[..., queries] + mixed
+        if getattr(self.bottleneck, "takes_queries", False):
+            return self.bottleneck(y, shape=x.shape[2:], queries=queries)
+        return self.bottleneck(y)
 
 
 class ConvNextBlock(nn.Module):

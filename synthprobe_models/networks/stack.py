@@ -49,9 +49,23 @@ class LayerStack(nn.Module):
             share = getattr(later, "share_with", None)
             if share is not None:
                 share(structures[0])
-        self.layers = nn.Sequential(*(Mix(structure, width) for structure in structures))
+        self.layers = nn.ModuleList(Mix(structure, width) for structure in structures)
         self.head = Pointwise(width, outputs)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Map (batch, inputs, *positions) to (batch, outputs, *positions)."""
-        return self.head(self.layers(self.stem(x)))
+    def forward(self, x: Tensor, queries: Tensor | None = None) -> Tensor:
+        """Map (batch, inputs, *positions) to (batch, outputs, *positions).
+
+        Parameters
+        ----------
+        x
+            The input.
+        queries
+            The numbers of some positions, counted through all axes, for a structure that can be
+            asked for them only: the output then is that at these, (batch, outputs, queries). Only
+            the last layer is spared the others, since each of its outputs needs all of its inputs.
+        """
+        x = self.stem(x)
+        *earlier, last = self.layers
+        for layer in earlier:
+            x = layer(x)
+        return self.head(last(x, queries))

@@ -1,0 +1,83 @@
+"""The Lambda layer that knows positions inside a window only, by a learned convolution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor, nn
+
+from synthprobe_data import SynthprobeError
+from synthprobe_models.layers.lambda_layer import OPTIONS, Lambda
+from synthprobe_models.registry import PAPER, structure
+
+
+class LocalLambda(Lambda):
+    """The Lambda layer with the local positional term of its inventors.
+
+    Each channel of V x goes through one convolution of R x R pixels with as many outputs as a
+    head's query has channels; at each position these make up a lambda, which is applied to the
+    query there: y_pos = sum over k of (Q x)_k (W_k * (V x) + b_k). All heads and all channels of V
+    share the convolution. Outside of the picture there are zeros.
+
+    Parameters
+    ----------
+    channels, shape, options
+        As for `Lambda`.
+    width
+        R, an odd number.
+    """
+
+    def __init__(
+        self, channels: int, shape: Sequence[int], *, width: int = 7, **options: Any
+    ) -> None:
+        super().__init__(channels, shape, **options)
+        if width % 2 == 0:
+            raise SynthprobeError(f"a window of width {width} has no centre: take an odd width.")
+        self.width = width
+        outputs = self.query.weight.shape[0] // self.heads
+        half = width // 2
+        # One input, and the channels of V as a depth that the kernel does not extend along.
+        self.window = nn.Conv3d(1, outputs, (1, width, width), padding=(0, half, half))
+
+    def positional(
+        self, x: Tensor, q: Tensor, k: Tensor, v: Tensor, queries: Tensor | None
+    ) -> Tensor | None:
+        """Apply the local lambda of each position to its query."""
+        shape = x.shape[2:]
+        y = self._all(q, v, shape) if queries is None else self._some(q, v, shape, queries)
+        encoded = super().positional(x, q, k, v, queries)
+        return y if encoded is None else y + encoded
+
+    def _all(self, q: Tensor, v: Tensor, shape: Sequence[int]) -> Tensor:
+        maps = v.reshape(-1, 1, v.shape[2], *shape)
+        lambdas = self.window(maps).view(*q.shape[:3], *v.shape[2:])
+        return torch.einsum("bhkn,bhkvn->bhvn", q, lambdas).flatten(1, 2)
+
+    def _some(self, q: Tensor, v: Tensor, shape: Sequence[int], queries: Tensor) -> Tensor:
+        """Each query makes one kernel of its own from all of W."""
+        half = self.width // 2
+        padded = F.pad(v.reshape(*v.shape[:3], *shape), (half,) * 4)
+        step = torch.arange(self.width, device=v.device)
+        rows, columns = queries // shape[1], queries % shape[1]
+        window = (rows[:, None, None] + step[:, None]) * padded.shape[-1] + (
+            columns[:, None, None] + step
+        )
+        seen = padded.flatten(3)[..., window.flatten(1)]
+        kernels = torch.einsum("bhkq,kr->bhqr", q, self.window.weight.flatten(1))
+        y = torch.einsum("bhqr,bhvqr->bhvq", kernels, seen)
+        constant = torch.einsum("bhkq,k->bhq", q, self.window.bias)
+        return (y + constant[:, :, None]).flatten(1, 2)
+
+
+for _width in (7, 19):
+    structure(
+        f"lambda-local-{_width}",
+        title=f"Lambda (R = {_width})",
+        source=PAPER,
+        dimensions=[2],
+        options=OPTIONS,
+    )(partial(LocalLambda, width=_width))

@@ -1,0 +1,126 @@
+"""The published tables, and the counts that our networks must have."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from torch import nn  # noqa: E402
+
+from synthprobe_models.networks.unet import UNet  # noqa: E402
+from synthprobe_models.probes import PROBES, count_parameters, nearest_width  # noqa: E402
+from synthprobe_models.published import (  # noqa: E402
+    ROWS,
+    code_ceiling,
+    find_rows,
+    non_local_parameters,
+    window_ceiling,
+)
+from synthprobe_models.registry import NETWORKS, STRUCTURES  # noqa: E402
+
+# These come with the layers of attention.
+ABSENT = {"transformer", "mlp-mixer", "nystromformer", "linformer", "reformer"}
+PRESENT = [row for row in ROWS if row.name not in ABSENT or row.name in STRUCTURES]
+LOCATED = {row.title: row for row in find_rows(table=1)}
+
+
+def test_every_row_names_a_structure_or_a_network() -> None:
+    assert {row.name for row in ROWS} - STRUCTURES.keys() - NETWORKS.keys() <= ABSENT
+
+
+@pytest.mark.parametrize("row", PRESENT, ids=lambda row: f"{row.table}-{row.title}")
+def test_our_network_of_the_published_width_has_this_many_parameters(row) -> None:
+    with torch.device("meta"):
+        network = PROBES[row.probe].make(row.name, width=row.width)
+    assert count_parameters(network) == row.trainable
+
+
+def test_our_counts_are_the_published_ones_but_for_the_non_local_u_net() -> None:
+    for row in ROWS:
+        if row.table != 1 or row.name == "unet":
+            assert row.parameters - row.trainable == (1 if row.table == 2 else 0)
+
+
+def test_the_tables_are_complete_and_their_probes_know_their_widths() -> None:
+    assert [len(find_rows(table=table)) for table in (1, 2, 3)] == [8, 7, 7]
+    assert {row.probe for row in ROWS} == set(PROBES)
+    for row in ROWS:
+        if row.table != 1 or row.name == "unet":
+            assert row.width == PROBES[row.probe].width
+        assert row.ceiling is None or max(row.figures.values()) <= row.ceiling + 0.005
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["Global Context", "Global Average Pooling", "Lambda", "Lambda + PE", "Lambda + PE + TT"],
+)
+def test_published_counts_of_the_non_local_u_net_follow_one_formula(title: str) -> None:
+    row = LOCATED[title]
+    layer = STRUCTURES[row.name].make(row.width, (8, 8), "rde")
+    assert non_local_parameters(row.width, count_parameters(layer)) == row.parameters
+
+
+@pytest.mark.parametrize("width", [4, 12])
+def test_our_non_local_u_net_has_the_parameters_that_the_docs_say(width: int) -> None:
+    network = UNet(lambda channels, shape: nn.Identity(), shape=(32, 32), width=width)
+    assert count_parameters(network) == 464 * width**2 + 1786 * width + 1
+
+
+def test_the_default_width_on_rde_is_the_nearest_that_the_heads_divide() -> None:
+    probe = PROBES["rde"]
+    shape = (32, 32)
+    with torch.device("meta"):
+        default = probe.make("lambda-pe", shape=shape)
+        counts = {
+            width: count_parameters(probe.make("lambda-pe", shape=shape, width=width))
+            for width in (36, 40, 44)
+        }
+    assert count_parameters(default) == min(counts.values(), key=lambda n: abs(n - 871_729))
+
+
+def test_nearest_width_equals_a_search_through_all() -> None:
+    draw = random.Random(0)
+    for _ in range(20):
+        parameters, largest = draw.randint(1, 300), draw.randint(1, 12)
+        slope, constant = draw.randint(0, 30), draw.randint(0, 50)
+
+        def build(width: int, slope=slope, constant=constant) -> nn.Module:
+            return nn.ParameterList([torch.empty(slope * width), torch.empty(constant)])
+
+        best = min(abs(slope * w + constant - parameters) for w in range(1, largest + 1))
+        found = nearest_width(build, parameters, largest)
+        assert abs(slope * found + constant - parameters) == best
+
+
+def test_nearest_width_uses_up_no_random_numbers() -> None:
+    torch.manual_seed(0)
+    expected = torch.rand(3)
+    torch.manual_seed(0)
+    nearest_width(lambda width: nn.Linear(width, width), 30, 9)
+    with_cpu = nearest_width(lambda width: nn.Linear(width, width, device="cpu"), 30, 9)
+    assert with_cpu == 5
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_window_ceiling_is_the_best_of_all_drawings_of_a_window() -> None:
+    square = 5
+    for window in (1, 3, 5, 7):
+        # Of n pixels drawn inside the window, at most window^2 lie in the square.
+        best = max(
+            inside / (square**2 + outside)
+            for inside, outside in itertools.product(range(min(window, square) ** 2 + 1), range(3))
+        )
+        assert window_ceiling(window, square) == pytest.approx(100 * best)
+
+
+def test_code_ceiling_is_the_one_that_all_cases_give() -> None:
+    # Three positions, two colours, one bit: a masked position against the two others.
+    right = 0.0
+    for others in itertools.product(itertools.product((True, False), repeat=2), repeat=2):
+        right += (1 if any(same and shown for same, shown in others) else 0.5) / 16
+    assert code_ceiling(3, 2, 0.5, 1) == pytest.approx(100 * right)
+    assert round(code_ceiling(), 3) == 99.870
