@@ -24,6 +24,8 @@ SMALLEST: Final = 8
 _NOTICED: Final = 1e-12
 """A gradient below this part of the largest one is rounding."""
 _STIR: Final = 0.1
+_MARGIN: Final = 4
+"""One part in so many of the canvas, on every side, is close to the edge."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,13 +47,16 @@ class TranslationErrors:
     """How far from each other are: to move the input, or to move the output.
 
     Each is the largest difference over positions, channels and offsets, relative to the largest
-    change that the content makes to the output of an empty canvas.
+    change that the content makes to the output.
     """
 
     inside: float
     """Content on an empty canvas, compared away from the edge."""
+    contrast: float
+    """The same for what tells two arrangements of one content apart: any pattern that lies over
+    the canvas, however it came there, cancels."""
     edge: float
-    """The same, compared up to the edge."""
+    """As ``inside``, compared up to the edge."""
     cyclic: float
     """A full canvas, from which content that leaves on one side comes back on the other."""
     step: int | None
@@ -145,9 +150,10 @@ def translation_errors(
 ) -> TranslationErrors:
     """Whether content that is moved gives the same output, moved.
 
-    The content is a patch of noise in the middle of a canvas of zeros, and no offset takes it near
-    the edge. That is covariance as the Centered Square data ask for it: the edge, which a
-    picture cannot do without, is kept from deciding. What is left out so is in ``edge``.
+    The content is a patch of noise in the middle of a canvas of zeros, and no offset takes it to
+    the edge. That is covariance as the Centered Square data ask for it. The edge of the canvas,
+    which a picture cannot do without, tells positions to whatever sums the background up in
+    a way that depends on displacements: then ``contrast`` is free of error, ``inside`` is not.
 
     Parameters
     ----------
@@ -163,37 +169,39 @@ def translation_errors(
             f"{' x '.join(map(str, shape))} positions are too few to move something about: "
             f"take at least {SMALLEST} along each axis."
         )
-    generator = torch.Generator().manual_seed(seed)
     axes = tuple(range(2, 2 + len(shape)))
-    full = _draw(channels, shape, generator)
-    content = torch.zeros_like(full)
-    middle = [(n // 2 - n // 12, n // 2 - n // 12 + max(1, n // 6)) for n in shape]
+    full = _draw(channels, shape, torch.Generator().manual_seed(seed))
+    middle = [(n // 2 - n // 12, n // 2 - n // 12 + max(2, n // 6)) for n in shape]
+    content, other = torch.zeros_like(full), torch.zeros_like(full)
     _crop(content, middle).copy_(_crop(full, middle))
-    with torch.no_grad():
-        empty = _run(module, torch.zeros_like(full), seed)
-        still, still_full = _run(module, content, seed), _run(module, full, seed)
+    _crop(other, middle).copy_(_crop(full, middle).flip(axes))
 
-        def moved(offset: tuple[int, ...]) -> Tensor:
-            """What is wrong with the output for content moved by this offset."""
-            y = _run(module, content.roll(offset, axes), seed)
-            return (y - still.roll(offset, axes)).abs()
+    @torch.no_grad()
+    def run(x: Tensor, offset: tuple[int, ...] | None = None) -> Tensor:
+        return _run(module, x if offset is None else x.roll(offset, axes), seed)
 
-        scale, scale_full = _largest(still - empty), _largest(still_full - empty)
-        inside = edge = cyclic = 0.0
-        for offset in _offsets(shape):
-            wrong = moved(offset)
-            inside = max(inside, _relative(_largest(_common(wrong, offset, 4)), scale))
-            edge = max(edge, _relative(_largest(_common(wrong, offset, None)), scale))
-            y = _run(module, full.roll(offset, axes), seed)
-            around = _largest(y - still_full.roll(offset, axes))
-            cyclic = max(cyclic, _relative(around, scale_full))
-        step = 1 if inside < ROUNDING else None
-        for size in range(2, min(shape) // 6 + 1) if step is None else ():
+    empty, still, still_other, still_full = map(run, (torch.zeros_like(full), content, other, full))
+    scale, scale_contrast = _largest(still - empty), _largest(still - still_other)
+    scale_full = _largest(still_full - empty)
+    inside = contrast = edge = cyclic = 0.0
+    for offset in _offsets(shape):
+        moved = run(content, offset)
+        wrong = moved - still.roll(offset, axes)
+        inside = max(inside, _relative(_common(wrong, offset, inner=True), scale))
+        edge = max(edge, _relative(_common(wrong, offset, inner=False), scale))
+        wrong = moved - run(other, offset) - (still - still_other).roll(offset, axes)
+        contrast = max(contrast, _relative(_common(wrong, offset, inner=True), scale_contrast))
+        wrong = run(full, offset) - still_full.roll(offset, axes)
+        cyclic = max(cyclic, _relative(wrong, scale_full))
+    step = 1 if inside < ROUNDING else None
+    if step is None:
+        for size in range(2, min(shape) // _MARGIN + 1):
             offset = (size,) * len(shape)
-            if _relative(_largest(_common(moved(offset), offset, 4)), scale) < ROUNDING:
+            wrong = run(content, offset) - still.roll(offset, axes)
+            if _relative(_common(wrong, offset, inner=True), scale) < ROUNDING:
                 step = size
                 break
-    return TranslationErrors(inside=inside, edge=edge, cyclic=cyclic, step=step)
+    return TranslationErrors(inside=inside, contrast=contrast, edge=edge, cyclic=cyclic, step=step)
 
 
 def permutation_error(
@@ -231,7 +239,7 @@ def permutation_error(
         for _ in range(permutations):
             order = torch.randperm(x[0, 0].numel(), generator=generator)
             y = _run(module, x.flatten(2)[..., order].view_as(x), seed)
-            wrong = _largest(y.flatten(2) - still.flatten(2)[..., order])
+            wrong = y.flatten(2) - still.flatten(2)[..., order]
             error = max(error, _relative(wrong, scale))
     return error
 
@@ -274,14 +282,11 @@ def _offsets(shape: Sequence[int]) -> list[tuple[int, ...]]:
     return [*units, far, tuple(-step for step in far)]
 
 
-def _common(values: Tensor, offset: Sequence[int], part: int | None) -> Tensor:
-    """The positions that were on the canvas before the move, too, and both times far inside.
-
-    ``part`` 4 leaves a quarter of the canvas out on every side.
-    """
+def _common(values: Tensor, offset: Sequence[int], *, inner: bool) -> Tensor:
+    """The positions that are on the canvas after a move and before it, both times well inside."""
     region = []
     for n, by in zip(values.shape[2:], offset, strict=True):
-        margin = n // part if part else 0
+        margin = n // _MARGIN if inner else 0
         region.append((margin + max(0, by), n - margin + min(0, by)))
     return _crop(values, region)
 
@@ -297,8 +302,9 @@ def _largest(values: Tensor) -> float:
     return float(values.abs().max())
 
 
-def _relative(wrong: float, scale: float) -> float:
-    """A structure that gives the same for any input is right about it, if it is nothing else."""
+def _relative(wrong: Tensor, scale: float) -> float:
+    """The largest error; a module that gives the same for any input is right, or all wrong."""
+    largest = _largest(wrong)
     if scale == 0:
-        return 0.0 if wrong == 0 else float("inf")
-    return wrong / scale
+        return 0.0 if largest == 0 else float("inf")
+    return largest / scale

@@ -46,10 +46,10 @@ class Growth:
 
     @property
     def exponent(self) -> float | None:
-        """FLOPs grow like N to this power, from 2N to 4N; ``None`` where there are none."""
-        if not self.flops[-2]:
+        """FLOPs grow like N to this power, from N to 4N; ``None`` where there are none."""
+        if not self.flops[0]:
             return None
-        return math.log2(self.flops[-1] / self.flops[-2])
+        return math.log(self.flops[-1] / self.flops[0], self.positions[-1] / self.positions[0])
 
 
 def build_bare(build: BuildModule) -> nn.Module:

@@ -30,8 +30,8 @@ from synthprobe_models.load import describe_error
 from synthprobe_models.probes import PROBES, Probe, count_parameters, find_probe, fitting
 from synthprobe_models.registry import NETWORKS, STRUCTURES, Network, Structure
 
-CANVAS: Final[Mapping[int, tuple[int, ...]]] = {1: (128,), 2: (42, 42)}
-"""By the number of axes, the positions of the checks. 42 is a multiple of the usual windows."""
+CANVAS: Final[Mapping[int, tuple[int, ...]]] = {1: (128,), 2: (28, 28)}
+"""By the number of axes, the positions of the checks. 28 is a multiple of the usual window, 7."""
 PREFERRED: Final = "centered-square"
 """The probe whose options a structure is looked at with, if it fits: it is about covariance."""
 
@@ -64,6 +64,11 @@ class Sight:
         return self.translation.inside < ROUNDING
 
     @property
+    def covariant_but_for_a_pattern(self) -> bool:
+        """Whether content moves through it, if a pattern that lies over all is left aside."""
+        return self.translation.contrast < ROUNDING
+
+    @property
     def permutation_equivariant(self) -> bool:
         """Whether it treats the positions as a set."""
         return self.permutation < ROUNDING
@@ -79,12 +84,8 @@ class Sight:
                 for name, field in (("centre", self.centre), ("corner", self.corner))
             },
             "translation_covariant": self.translation_covariant,
-            "translation_errors": {
-                "inside": self.translation.inside,
-                "edge": self.translation.edge,
-                "cyclic": self.translation.cyclic,
-            },
-            "translation_step": self.translation.step,
+            "covariant_but_for_a_pattern": self.covariant_but_for_a_pattern,
+            "translation_errors": vars(self.translation),
             "permutation_equivariant": self.permutation_equivariant,
             "permutation_error": self.permutation,
             "deterministic": self.deterministic,

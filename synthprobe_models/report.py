@@ -49,7 +49,7 @@ def growth_line(growth: Growth) -> str:
         return "no matrix product and no convolution, so no FLOPs are counted"
     return (
         f"FLOPs of the structure grow like N^{growth.exponent:.2f} (N from "
-        f"{growth.positions[-2]:,} to {growth.positions[-1]:,}); its parameters {also}"
+        f"{growth.positions[0]:,} to {growth.positions[-1]:,}); its parameters {also}"
     )
 
 
@@ -65,20 +65,27 @@ def _sight(sight: Sight, what: str) -> list[str]:
     sees = _yes(sight.sees_all)
     if sight.can_see_all and not sight.sees_all:
         sees = "yes, but not for every input"
-    step = ""
-    if translation.step not in (None, 1):
-        step = f", but by {translation.step} positions at a time it is"
     return [
         f"{what}, {sides(sight.shape)} positions:",
         f"  sees everything          {sees}: of the input, the centre hears {centre.share:.1%} and "
         f"the corner {corner.share:.1%}",
-        f"  translation covariant    {_yes(sight.translation_covariant)}{step}: error "
-        f"{translation.inside:.1e}; up to the edge {translation.edge:.1e}, "
-        f"cyclic {translation.cyclic:.1e}",
+        f"  translation covariant    {covariance(sight)}: error {translation.inside:.1e}; of "
+        f"contrasts {translation.contrast:.1e}, up to the edge {translation.edge:.1e}, cyclic "
+        f"{translation.cyclic:.1e}",
         f"  permutation equivariant  {_yes(sight.permutation_equivariant)}: error "
         f"{sight.permutation:.1e}",
         f"  deterministic            {_yes(sight.deterministic)}",
     ]
+
+
+def covariance(sight: Sight) -> str:
+    """Whether it is translation covariant, in a word or two."""
+    step = sight.translation.step
+    if sight.translation_covariant:
+        return "yes"
+    if sight.covariant_but_for_a_pattern:
+        return "but for a fixed pattern"
+    return "no" if step is None else f"by steps of {step}"
 
 
 def _yes(value: bool) -> str:

@@ -87,7 +87,7 @@ def test_what_is_pointwise_sees_one_position_and_has_both_symmetries(module, sha
     assert field.sensitivity.nonzero().tolist() == [list(here)]
     assert field.share == field.ever == pytest.approx(1 / torch.Size(shape).numel())
     errors = translation_errors(module, CHANNELS, shape)
-    assert max(errors.inside, errors.edge, errors.cyclic) < ROUNDING
+    assert max(errors.inside, errors.contrast, errors.edge, errors.cyclic) < ROUNDING
     assert errors.step == 1
     assert permutation_error(module, CHANNELS, shape) < ROUNDING
 
@@ -99,7 +99,7 @@ def test_a_global_mean_sees_everything_and_has_both_symmetries(shape) -> None:
         field = receptive_field(module, CHANNELS, shape, at=at)
         assert field.share == field.ever == 1
     errors = translation_errors(module, CHANNELS, shape)
-    assert max(errors.inside, errors.edge, errors.cyclic) < ROUNDING
+    assert max(errors.inside, errors.contrast, errors.edge, errors.cyclic) < ROUNDING
     assert permutation_error(module, CHANNELS, shape) < ROUNDING
 
 
@@ -109,7 +109,27 @@ def test_what_adds_its_place_is_neither_covariant_nor_equivariant(shape) -> None
     errors = translation_errors(module, CHANNELS, shape)
     assert min(errors.inside, errors.edge, errors.cyclic) > 0.01
     assert errors.step is None
+    assert errors.contrast < ROUNDING  # the place is added, and so cancels
     assert permutation_error(module, CHANNELS, shape) > 0.01
+
+
+def test_a_place_that_meets_the_content_is_told_apart_from_one_that_is_added() -> None:
+    for place in (adds_its_place, lambda x: adds_its_place(0 * x) * x):
+        module = Function(lambda x, place=place: place(x).square())
+        errors = translation_errors(module, CHANNELS, (16, 15))
+        assert min(errors.inside, errors.contrast) > 0.01
+
+
+@pytest.mark.parametrize("shape", [(16,), (12, 14)])
+def test_a_sum_over_displacements_sees_the_edge_and_is_covariant_but_for_it(shape) -> None:
+    """The positional term of the Lambda layer: softmax weights, times a kernel of displacement."""
+    places = torch.cartesian_prod(*(torch.arange(n, dtype=torch.double) for n in shape))
+    places = places.view(-1, len(shape))
+    kernel = (places[:, None] - places).cos().sum(-1)
+    module = Function(lambda x: (x.flatten(2).softmax(-1) @ kernel).view_as(x))
+    errors = translation_errors(module, CHANNELS, shape)
+    assert errors.contrast < ROUNDING
+    assert errors.inside > 0.01
 
 
 def test_learned_positions_show_although_they_start_at_zero() -> None:
@@ -127,7 +147,7 @@ def test_a_shift_is_covariant_and_not_equivariant(by: int, shape) -> None:
     there = (*(n // 2 for n in shape[:-1]), shape[-1] // 2 - by)
     assert field.sensitivity.nonzero().tolist() == [list(there)]
     errors = translation_errors(module, CHANNELS, shape)
-    assert max(errors.inside, errors.edge, errors.cyclic) < ROUNDING
+    assert max(errors.inside, errors.contrast, errors.edge, errors.cyclic) < ROUNDING
     assert (permutation_error(module, CHANNELS, shape) < ROUNDING) == (by == 0)
 
 
