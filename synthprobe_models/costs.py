@@ -52,17 +52,6 @@ class Growth:
         return math.log(self.flops[-1] / self.flops[0], self.positions[-1] / self.positions[0])
 
 
-def build_bare(build: BuildModule) -> nn.Module:
-    """A module without values, which costs no memory, or a real one if that cannot be."""
-    try:
-        with torch.device("meta"):
-            return build()
-    except SynthprobeError:
-        raise
-    except Exception:  # whatever a structure does with values when it is built
-        return build()
-
-
 def count_parts(
     build: BuildModule, inputs: Sequence[int], *, expand: tuple[type[nn.Module], ...] = ()
 ) -> tuple[list[Part], Part]:

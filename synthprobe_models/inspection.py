@@ -24,10 +24,18 @@ from synthprobe_models.checks import (
     stir,
     translation_errors,
 )
-from synthprobe_models.costs import Growth, Part, build_bare, count_parts, measure_growth
+from synthprobe_models.costs import Growth, Part, count_parts, measure_growth
 from synthprobe_models.layers.parts import Mix
 from synthprobe_models.load import describe_error
-from synthprobe_models.probes import PROBES, Probe, count_parameters, find_probe, fitting
+from synthprobe_models.probes import (
+    PROBES,
+    Probe,
+    build_bare,
+    count_parameters,
+    find_probe,
+    fitting,
+)
+from synthprobe_models.published import find_rows
 from synthprobe_models.registry import NETWORKS, STRUCTURES, Network, Structure
 
 CANVAS: Final[Mapping[int, tuple[int, ...]]] = {1: (128,), 2: (28, 28)}
@@ -190,11 +198,11 @@ def _inspect_structure(
     name: str, probe: Probe, shape: tuple[int, ...] | None, width: int | None, seed: int
 ) -> Inspection:
     structure = STRUCTURES[name]
-    channels = probe.width if width is None else width
     positions = probe.shape if shape is None else shape
+    channels = probe.width_with(name, positions) if width is None else width
     make = partial(structure.make, channels, probe=probe.name)
     parts, total = count_parts(
-        partial(probe.make, name, shape=positions, width=width), (1, probe.inputs, *positions)
+        partial(probe.make, name, shape=positions, width=channels), (1, probe.inputs, *positions)
     )
     one, all_of_one = count_parts(
         lambda: Mix(make(positions), channels),
@@ -299,6 +307,11 @@ def list_entries() -> list[dict[str, Any]]:
                 probe: count_parameters(build_bare(partial(PROBES[probe].make, entry.name)))
                 for probe in fitting(entry.name)
             },
+            "published": [
+                {"probe": row.probe, "width": row.width, "parameters": row.parameters}
+                | {"ours": row.trainable}
+                for row in find_rows(name=entry.name)
+            ],
         }
         for entry in entries
     ]

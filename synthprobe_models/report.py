@@ -7,6 +7,7 @@ from typing import Any
 
 from synthprobe_models.costs import Growth, Part
 from synthprobe_models.inspection import Inspection, Sight
+from synthprobe_models.probes import PROBES
 
 
 def inspection_text(found: Inspection) -> str:
@@ -29,11 +30,23 @@ def inspection_text(found: Inspection) -> str:
 
 def list_text(entries: Sequence[Mapping[str, Any]]) -> str:
     """The registry as a table."""
-    rows = [("name", "from", "parameters in each probe")]
+    rows = [("name", *PROBES, "the paper's counts", "from")]
     for entry in entries:
-        counts = ", ".join(f"{probe} {n:,}" for probe, n in entry["parameters"].items())
-        rows.append((entry["name"], entry["source"], counts))
-    return "\n".join(_columns(rows))
+        counts = (entry["parameters"].get(probe) for probe in PROBES)
+        # A row of a table may be there twice, for other training data.
+        published = dict.fromkeys(
+            f"{row['parameters']:,} ({row['probe']}, {row['width']} channels)"
+            for row in entry["published"]
+        )
+        rows.append(
+            (
+                entry["name"],
+                *("-" if n is None else f"{n:,}" for n in counts),
+                ", ".join(published) or "-",
+                entry["source"] or "-",
+            )
+        )
+    return "\n".join(_columns(rows, right=range(1, 1 + len(PROBES))))
 
 
 def sides(shape: Iterable[int]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -84,13 +85,16 @@ def test_the_list_has_own_structures_beside_those_of_the_registry(mine, capsys) 
     assert entries["mine"]["parameters"]["centered-square"] == frame + 9 * 128**2 + 128
     assert set(entries["mine"]["parameters"]) == {"rde", "centered-square"}
     assert entries["unet"]["parameters"] == {"rde": 871_729}
+    assert entries["mine"]["published"] == []
+    published = [(row["probe"], row["parameters"]) for row in entries["lambda-pe"]["published"]]
+    assert published == [("rde", 871_945), ("centered-square", 182_018)]
 
 
 def test_the_list_is_a_table_for_people(mine, capsys) -> None:
     assert run("list", "--load", mine) == 0
-    (line,) = (x for x in capsys.readouterr().out.splitlines() if x.startswith("mine "))
-    assert "me " in line
-    assert "centered-square 280,449" in line
+    lines = {x.split()[0]: x for x in capsys.readouterr().out.splitlines()}
+    assert re.fullmatch(r"mine +[\d,]+ +280,449 +- +- +me", lines["mine"])
+    assert re.match(r"unet +871,729 +- +- +871,729 \(rde, 48 channels\) ", lines["unet"])
 
 
 def test_inspect_says_all_about_a_structure_and_draws_what_it_sees(mine, tmp_path, capsys) -> None:

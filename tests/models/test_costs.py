@@ -9,13 +9,7 @@ torch = pytest.importorskip("torch")
 import torch.nn.functional as F  # noqa: E402, N812
 from torch import nn  # noqa: E402
 
-from synthprobe_data import SynthprobeError  # noqa: E402
-from synthprobe_models.costs import (  # noqa: E402
-    _count_on,
-    build_bare,
-    count_parts,
-    measure_growth,
-)
+from synthprobe_models.costs import _count_on, count_parts, measure_growth  # noqa: E402
 
 
 class Attention(nn.Module):
@@ -109,18 +103,3 @@ def test_what_is_shared_is_counted_once() -> None:
     assert [part.name for part in parts] == ["first", "layers.0", "layers.1"]
     assert [part.parameters for part in parts] == [16, 0, 20]
     assert total.parameters == 36
-
-
-def test_a_bare_module_has_no_values_unless_it_needs_them() -> None:
-    assert build_bare(lambda: Mixer(1_000_000)).mix.weight.is_meta
-
-    def choosy() -> nn.Module:
-        return nn.Linear(2, 2) if float(torch.ones(1)) else nn.Identity()
-
-    assert not build_bare(choosy).weight.is_meta
-    with pytest.raises(SynthprobeError):
-        build_bare(_refuse)
-
-
-def _refuse() -> nn.Module:
-    raise SynthprobeError("no.")
