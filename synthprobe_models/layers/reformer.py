@@ -146,15 +146,14 @@ def attend_in_chunks(qk: Tensor, v: Tensor, buckets: Tensor, length: int) -> Ten
     queries, keys, values = rows[slots + start].split(width, dim=-1)
     keys, values = _with_chunk_before(keys), _with_chunk_before(values)
 
-    scores = queries @ keys.transpose(-1, -2) * width**-0.5
+    scores = (width**-0.5 * queries) @ keys.transpose(-1, -2)
     scores = scores + _mask(positions, chunks, length).to(scores)
     if buckets.shape[2] > 1:
-        scores = scores - _times_seen(place // length, slots, chunks).to(scores.dtype).log()
-    total = scores.logsumexp(-1, keepdim=True)
-    mixed = (scores - total).exp() @ values
+        scores = scores - _times_seen(place // length, slots, chunks).to(scores).log()
+    mixed = scores.softmax(-1) @ values
 
     # Back to the order of the positions, and the rounds together.
-    total = total.flatten(3).gather(-1, place)
+    total = scores.logsumexp(-1).flatten(3).gather(-1, place)
     rows = mixed.flatten(0, 4)
     start = torch.arange(0, len(rows), chunks * length, device=qk.device)
     mixed = rows[place + start.view(*place.shape[:3], 1)]
@@ -188,7 +187,7 @@ def _times_seen(chunk: Tensor, slots: Tensor, chunks: int) -> Tensor:
         How many.
     """
     # In its own round once, by construction.
-    seen = torch.ones((), dtype=torch.int8, device=chunk.device)
+    seen = torch.ones((), dtype=torch.int32, device=chunk.device)
     for shift in range(1, chunk.shape[2]):
         other = chunk.roll(shift, 2).gather(-1, slots.flatten(3)).view_as(slots)
         own = other.to(torch.int32).unsqueeze(-1)

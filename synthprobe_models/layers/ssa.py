@@ -70,7 +70,7 @@ class ScalableSelfAttention(nn.Module):
         if not 0 < widening < math.inf:
             raise SynthprobeError(f"widening must be positive, not {widening}.")
         if reduction is None:
-            reduction = max(1, min(shape) // KEYS_PER_AXIS)
+            reduction = max(1, math.isqrt(math.prod(shape)) // KEYS_PER_AXIS)
         check_sizes(reduction=reduction)
         wide = heads * max(1, round(widening * channels / heads))
         self.heads = heads

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
+from synthprobe_data import SynthprobeError
 from synthprobe_models.layers.attention import (
     HEADS,
     HEADS_BY_PROBE,
@@ -40,6 +41,8 @@ class SelfAttention(nn.Module):
     ) -> None:
         super().__init__()
         check_heads(channels, heads)
+        if not 0 <= dropout < 1:
+            raise SynthprobeError(f"dropout must be at least 0 and below 1, not {dropout}.")
         self.heads = heads
         self.dropout = dropout
         self.qkv = nn.Linear(channels, 3 * channels)

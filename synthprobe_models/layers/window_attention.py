@@ -64,8 +64,7 @@ class WindowAttention(nn.Module):
         batch, channels, height, width = x.shape
         windows = Windows(height, width, self.window)
         qkv = self.qkv(x.movedim(1, -1))
-        cut = windows.cut(qkv)
-        q, k, v = split_heads(cut.flatten(1, 2), self.heads, 3)
+        q, k, v = split_heads(windows.cut(qkv).flatten(1, 2), self.heads, 3)
         mixed = F.scaled_dot_product_attention(q, k, v, windows.mask(batch, x.device))
         joined = windows.join(merge_heads(mixed).unflatten(1, windows.window))
         return self.out(self.add_local(joined, qkv[..., -channels:], windows)).movedim(-1, 1)
