@@ -1,4 +1,4 @@
-"""Convolutions and normalisations as their formulas say, to compare layers with."""
+"""Convolution, normalisation, attention as their formulas say, to compare layers with."""
 
 from __future__ import annotations
 
@@ -92,3 +92,53 @@ def resize(x: Tensor, height: int, width: int) -> Tensor:
             rows.append(x.select(axis, low) * (1 - part) + x.select(axis, high) * part)
         x = torch.stack(rows, axis)
     return x
+
+
+def decode(deep: Tensor, fine: Tensor, decoder: nn.Module) -> Tensor:
+    """Joined at the finer size, then convolved."""
+    skip = torch.einsum("bchw,oc->bohw", fine, decoder.skip.weight)
+    skip = skip + decoder.skip.bias.view(-1, 1, 1)
+    y = torch.cat([resize(deep, *fine.shape[2:]), skip], 1)
+    for part in decoder.convolutions:
+        y = run(y, part).clamp(min=0)
+    return y
+
+
+def attend(queries: Tensor, seen: Tensor, layer: nn.Module) -> Tensor:
+    """Sample by sample, head by head, token by token."""
+    d = queries.shape[2] // layer.heads
+    found = torch.empty_like(queries)
+    for b in range(len(queries)):
+        for h in range(layer.heads):
+            own = slice(h * d, (h + 1) * d)
+            q, k, v = (
+                (part.weight[own] @ given[b].T).T + part.bias[own]
+                for part, given in (
+                    (layer.queries, queries),
+                    (layer.keys, seen),
+                    (layer.values, seen),
+                )
+            )
+            for i in range(len(q)):
+                weights = (k @ q[i] / d**0.5).exp()
+                found[b, i, own] = (weights / weights.sum()) @ v
+    return found @ layer.out.weight.T + layer.out.bias
+
+
+def normalised(x: Tensor, norm: nn.LayerNorm) -> Tensor:
+    """Token by token."""
+    centred = x - x.mean(-1, keepdim=True)
+    spread = (centred.square().mean(-1, keepdim=True) + norm.eps).sqrt()
+    return centred / spread * norm.weight + norm.bias
+
+
+def transform(x: Tensor, layer: nn.Module, seen: Tensor | None = None) -> Tensor:
+    """A transformer block that normalises first."""
+    normal = normalised(x, layer.norm)
+    x = x + attend(
+        normal, normal if seen is None else normalised(seen, layer.norm_seen), layer.attention
+    )
+    norm, up, _, down = layer.perceptron
+    inner = normalised(x, norm) @ up.weight.T + up.bias
+    inner = inner * (1 + torch.erf(inner / 2**0.5)) / 2
+    return x + inner @ down.weight.T + down.bias

@@ -15,8 +15,7 @@ from synthprobe_models.networks.adaptive_depth import (  # noqa: E402
     AdaptiveDepth,
 )
 from synthprobe_models.probes import PROBES, count_parameters, fitting  # noqa: E402
-from tests.models.naive import convolve, drawn, picture, resize  # noqa: E402
-from tests.models.networks.test_tokens import transform  # noqa: E402
+from tests.models.naive import convolve, drawn, picture, resize, transform  # noqa: E402
 
 
 def test_parts_and_network_have_as_many_parameters_as_published() -> None:

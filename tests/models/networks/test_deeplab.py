@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from torch import Tensor  # noqa: E402
-
 from synthprobe_models.layers.aspp import RATES  # noqa: E402
 from synthprobe_models.networks.deeplab import (  # noqa: E402
     Branch,
@@ -20,18 +18,9 @@ from synthprobe_models.networks.deeplab import (  # noqa: E402
 )
 from synthprobe_models.networks.two_tasks import CLASSES  # noqa: E402
 from synthprobe_models.probes import PROBES, count_parameters, fitting  # noqa: E402
-from tests.models.naive import drawn, picture, resize, run  # noqa: E402
+from tests.models.naive import decode, drawn, picture, resize  # noqa: E402
 
 NETWORKS = {"deeplab-shared": SharedDeepLab, "deeplab-branched": BranchedDeepLab}
-
-
-def decode(deep: Tensor, fine: Tensor, decoder: Decoder) -> Tensor:
-    skip = torch.einsum("bchw,oc->bohw", fine, decoder.skip.weight)
-    skip = skip + decoder.skip.bias.view(-1, 1, 1)
-    y = torch.cat([resize(deep, *fine.shape[2:]), skip], 1)
-    for part in decoder.convolutions:
-        y = run(y, part).clamp(min=0)
-    return y
 
 
 @pytest.mark.parametrize("convolutions", [2, 3])

@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from torch import Tensor, nn  # noqa: E402
+from torch import Tensor  # noqa: E402
 
 from synthprobe_data import SynthprobeError  # noqa: E402
 from synthprobe_models.networks.tokens import (  # noqa: E402
@@ -17,49 +17,11 @@ from synthprobe_models.networks.tokens import (  # noqa: E402
     to_tokens,
 )
 from synthprobe_models.probes import count_parameters  # noqa: E402
-from tests.models.naive import drawn, picture, resize  # noqa: E402
+from tests.models.naive import drawn, picture, resize, transform  # noqa: E402
 
 
 def tokens(n: int, width: int, seed: int = 1) -> Tensor:
     return picture(n, width, 1, seed=seed)[..., 0]
-
-
-def attend(queries: Tensor, seen: Tensor, layer: Attention) -> Tensor:
-    """Sample by sample, head by head, token by token."""
-    d = queries.shape[2] // layer.heads
-    found = torch.empty_like(queries)
-    for b in range(len(queries)):
-        for h in range(layer.heads):
-            own = slice(h * d, (h + 1) * d)
-            q, k, v = (
-                (part.weight[own] @ given[b].T).T + part.bias[own]
-                for part, given in (
-                    (layer.queries, queries),
-                    (layer.keys, seen),
-                    (layer.values, seen),
-                )
-            )
-            for i in range(len(q)):
-                weights = (k @ q[i] / d**0.5).exp()
-                found[b, i, own] = (weights / weights.sum()) @ v
-    return found @ layer.out.weight.T + layer.out.bias
-
-
-def normalised(x: Tensor, norm: nn.LayerNorm) -> Tensor:
-    centred = x - x.mean(-1, keepdim=True)
-    spread = (centred.square().mean(-1, keepdim=True) + norm.eps).sqrt()
-    return centred / spread * norm.weight + norm.bias
-
-
-def transform(x: Tensor, layer: TokenBlock, seen: Tensor | None = None) -> Tensor:
-    normal = normalised(x, layer.norm)
-    x = x + attend(
-        normal, normal if seen is None else normalised(seen, layer.norm_seen), layer.attention
-    )
-    norm, up, _, down = layer.perceptron
-    inner = normalised(x, norm) @ up.weight.T + up.bias
-    inner = inner * (1 + torch.erf(inner / 2**0.5)) / 2
-    return x + inner @ down.weight.T + down.bias
 
 
 @pytest.mark.parametrize("heads", [1, 2, 6])

@@ -21,9 +21,7 @@ from synthprobe_models.networks.two_tasks import (  # noqa: E402
     color_classes,
 )
 from synthprobe_models.probes import PROBES, count_parameters, fitting  # noqa: E402
-from tests.models.naive import drawn, picture, resize  # noqa: E402
-from tests.models.networks.test_deeplab import decode  # noqa: E402
-from tests.models.networks.test_tokens import transform  # noqa: E402
+from tests.models.naive import decode, drawn, picture, resize, transform  # noqa: E402
 
 ATTENTIONS = ["self", "cross"]
 SMALL = {"width": 2, "bins": 9, "layers": 2}
