@@ -67,29 +67,48 @@ class Probe:
         network
             Options of the network that takes it in.
         """
-        shape = self.shape if shape is None else tuple(shape)
-        inputs = self.inputs if inputs is None else inputs
-        outputs = self.outputs if outputs is None else outputs
+        sizes: dict[str, Any] = {
+            "inputs": self.inputs if inputs is None else inputs,
+            "outputs": self.outputs if outputs is None else outputs,
+            "shape": self.shape if shape is None else tuple(shape),
+        }
         if name in NETWORKS:
             whole = NETWORKS[name]
             if self.name not in whole.probes:
                 raise SynthprobeError(f"{name} does not fit the probe {self.name}.")
             given = {} if width is None else {"width": width}
-            return whole.build(inputs, outputs, shape, **given, **network, **(options or {}))
+            return whole.build(*sizes.values(), **given, **network, **(options or {}))
+        build = self._builder(name, options or {}, sizes | network)
+        return build(self._default_width(build) if width is None else width)
+
+    def width_with(self, name: str, shape: Sequence[int] | None = None) -> int:
+        """Channels of the network with a structure, by default.
+
+        Parameters
+        ----------
+        name
+            Of the structure.
+        shape
+            Instead of the default.
+        """
+        positions = self.shape if shape is None else tuple(shape)
+        sizes = {"inputs": self.inputs, "outputs": self.outputs, "shape": positions}
+        return self._default_width(self._builder(name, {}, sizes))
+
+    def _builder(
+        self, name: str, options: Mapping[str, Any], sizes: Mapping[str, Any]
+    ) -> Callable[[int], nn.Module]:
+        """Make the network with a structure from its width."""
         structure = find_structure(name)
-        if len(shape) != len(self.shape) or not self.fits(structure):
+        if len(sizes["shape"]) != len(self.shape) or not self.fits(structure):
             raise SynthprobeError(f"{name} does not fit the probe {self.name}.")
-        make = partial(structure.make, probe=self.name, **(options or {}))
-        sizes = {"inputs": inputs, "outputs": outputs, "shape": shape}
+        make = partial(structure.make, probe=self.name, **options)
+        return lambda width: self.build(make, **sizes, width=width)
 
-        def build(width: int) -> nn.Module:
-            return self.build(make, **sizes, width=width, **network)
-
-        if width is None:
-            width = self.width
-            if self.parameters is not None:
-                width = nearest_width(build, self.parameters, largest=width)
-        return build(width)
+    def _default_width(self, build: Callable[[int], nn.Module]) -> int:
+        if self.parameters is None:
+            return self.width
+        return nearest_width(build, self.parameters, largest=self.width)
 
 
 def nearest_width(build: Callable[[int], nn.Module], parameters: int, largest: int) -> int:
@@ -113,9 +132,7 @@ def nearest_width(build: Callable[[int], nn.Module], parameters: int, largest: i
         middle = len(widths) // 2
         width = widths[middle]
         try:
-            # Neither memory nor random numbers are used up.
-            with torch.random.fork_rng(devices=[]), torch.device("meta"):
-                counts[width] = count_parameters(build(width))
+            counts[width] = count_parameters(build_bare(partial(build, width)))
         except SynthprobeError as error:
             refusal = error
             del widths[middle]
@@ -177,6 +194,26 @@ def fitting(name: str) -> tuple[str, ...]:
         return NETWORKS[name].probes
     structure = STRUCTURES[name]
     return tuple(probe.name for probe in PROBES.values() if probe.fits(structure))
+
+
+def build_bare(build: Callable[[], nn.Module]) -> nn.Module:
+    """Build a module without values, or with them if it cannot be built without.
+
+    Neither memory, if that can be, nor random numbers are used up.
+
+    Parameters
+    ----------
+    build
+        Makes the module.
+    """
+    with torch.random.fork_rng(devices=[]):
+        try:
+            with torch.device("meta"):
+                return build()
+        except SynthprobeError:
+            raise
+        except Exception:  # whatever a structure does with values when it is built
+            return build()
 
 
 def count_parameters(module: nn.Module) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -10,11 +11,15 @@ import pytest
 README = Path(__file__).parent.parent / "README.md"
 
 
+def python_blocks() -> list[str]:
+    return re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
+
+
 def test_the_python_of_the_readme_runs_as_it_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    snippets = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
+    snippets = [text for text in python_blocks() if "@structure" not in text]
     assert len(snippets) == 4
     names: dict[str, object] = {}
     for snippet in snippets:
@@ -22,6 +27,31 @@ def test_the_python_of_the_readme_runs_as_it_stands(
     assert names["targets"].min() > 0  # type: ignore[attr-defined]
     assert names["targets"].max() <= 1  # type: ignore[attr-defined]
     assert "'convexity': True" in capsys.readouterr().out
+
+
+def test_the_structure_of_the_readme_is_known_to_every_probe_and_to_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch")
+    from synthprobe_models.cli import main
+    from synthprobe_models.probes import PROBES
+    from synthprobe_models.registry import STRUCTURES
+
+    (text,) = (text for text in python_blocks() if "@structure" in text)
+    assert len(text.splitlines()) <= 15
+    exec(text, {})
+    try:
+        for probe in PROBES.values():
+            probe.make("cross", width=8)
+        del STRUCTURES["cross"]
+        (tmp_path / "my_structures.py").write_text(text, "utf-8")
+        words = ["inspect", "cross", "--load", str(tmp_path / "my_structures.py"), "--json"]
+        assert main([*words, "--width", "8", "--shape", "12x13", "--out", str(tmp_path)]) == 0
+    finally:
+        del STRUCTURES["cross"]
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["sights"][0]["reached"]["centre"]["share"] == (12 + 13 - 1) / (12 * 13)
+    assert (tmp_path / "cross-centre.png").exists()
 
 
 def test_every_link_of_the_readme_leads_somewhere() -> None:

@@ -1,0 +1,175 @@
+"""The command ``synthprobe-probe``, which starts without PyTorch to say that it is missing."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from synthprobe_data import SynthprobeError
+from synthprobe_data.cli import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Parser, interrupt
+from synthprobe_data.shards.writer import check_target
+
+_PROGRAM: Final = "synthprobe-probe"
+
+_EXAMPLES: Final = """\
+examples:
+  synthprobe-probe list
+      every structure and network, and its parameters in each probe that it fits
+  synthprobe-probe inspect lambda
+      parameters and FLOPs by part, growth with the positions, what it sees, its symmetries
+  synthprobe-probe inspect lambda --out pictures
+      and the receptive field as a picture
+  synthprobe-probe inspect mine --load my_structures.py
+      a structure of your own
+
+Structures of installed packages are found by their entry points (group synthprobe.structures).
+Exit codes: 0 all is well, 2 the command could not be done.
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the command, with one subcommand for each thing to do."""
+    parser = Parser(
+        prog=_PROGRAM,
+        description="Look at neural structures without training them.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    _add(commands, "list", _list, "list every structure and network")
+
+    command = _add(
+        commands,
+        "inspect",
+        _inspect,
+        "look at one structure or network",
+        "Look at one structure or network: parameters and FLOPs by part, how the cost grows with "
+        "the positions, which positions one layer sees at initialisation, and the errors of "
+        "translation covariance and permutation equivariance in double precision.",
+    )
+    command.add_argument("name", metavar="NAME", help="as in the list")
+    command.add_argument("--probe", metavar="NAME", help="in which probe (one that it fits)")
+    command.add_argument("--width", type=int, metavar="N", help="channels (those of the probe)")
+    command.add_argument(
+        "--shape",
+        type=_shape,
+        metavar="HxW",
+        help="positions, HxW or N (those of the probe to count, fewer for the checks)",
+    )
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="of all that is drawn")
+    command.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="folder for pictures of the receptive field"
+    )
+    command.add_argument("--force", action="store_true", help="replace existing pictures")
+    return parser
+
+
+def _add(
+    commands: Any,
+    name: str,
+    act: Callable[[argparse.Namespace], int],
+    help_line: str,
+    description: str | None = None,
+) -> argparse.ArgumentParser:
+    text = description or help_line[0].upper() + help_line[1:] + "."
+    command: argparse.ArgumentParser = commands.add_parser(name, help=help_line, description=text)
+    command.add_argument("--json", action="store_true", help="as JSON, for programs")
+    command.add_argument(
+        "--load",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="also structures of your own: a Python file (.py) or a module, WHOSE CODE IS RUN",
+    )
+    command.set_defaults(act=act)
+    return command
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    """HxW or N."""
+    sides = text.lower().split("x")
+    if len(sides) > 2 or not all(side.isdecimal() and int(side) > 0 for side in sides):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a shape such as 64x64 or 128")
+    return tuple(int(side) for side in sides)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code."""
+    signal.signal(signal.SIGTERM, interrupt)
+    try:
+        given = build_parser().parse_args(arguments)
+        _load(given.load)
+        return int(given.act(given))
+    except SynthprobeError as error:
+        print(f"{_PROGRAM}: {error}", file=sys.stderr)
+        return EXIT_BAD_INPUT
+    except KeyboardInterrupt:
+        print(f"{_PROGRAM}: interrupted.", file=sys.stderr)
+        return EXIT_INTERRUPTED
+
+
+def _load(modules: Sequence[str]) -> None:
+    """Put the structures of others into the registry, beside our own."""
+    if find_spec("torch") is None:
+        raise SynthprobeError("this command needs PyTorch: pip install 'synthprobe[models]'.")
+    from synthprobe_models import probes  # noqa: F401 - our own come first
+    from synthprobe_models.load import load_installed, load_structures
+
+    for sentence in load_installed():
+        print(f"{_PROGRAM}: {sentence}", file=sys.stderr)
+    for where in modules:
+        load_structures(where)
+
+
+def _list(given: argparse.Namespace) -> int:
+    from synthprobe_models.inspection import list_entries
+    from synthprobe_models.report import list_text
+
+    entries = list_entries()
+    print(json.dumps(entries, indent=1) if given.json else list_text(entries))
+    return 0
+
+
+def _inspect(given: argparse.Namespace) -> int:
+    from synthprobe_models.inspection import check_name, inspect
+    from synthprobe_models.picture import write_field
+    from synthprobe_models.report import inspection_text, sides
+
+    check_name(given.name)
+    if given.width is not None and given.width < 1:
+        raise SynthprobeError(f"--width is {given.width}: it must be at least 1.")
+    pictures = {}
+    if given.out is not None:
+        if given.out.is_dir():
+            for at in ("centre", "corner"):
+                pictures[at] = given.out / f"{given.name}-{at}.png"
+                check_target(pictures[at], force=given.force)
+        else:
+            raise SynthprobeError(f"the folder {given.out} does not exist: make it first.")
+    found = inspect(
+        given.name, probe=given.probe, shape=given.shape, width=given.width, seed=given.seed
+    )
+    for at, path in pictures.items():
+        sight = found.sights[0]
+        field = getattr(sight, at)
+        title = f"{found.name}: its {at} hears {field.share:.1%} of {sides(sight.shape)} positions"
+        write_field(field, title, path)
+    if given.json:
+        facts = found.to_dict() | {"pictures": {at: str(path) for at, path in pictures.items()}}
+        print(json.dumps(facts, indent=1))
+        return 0
+    print(inspection_text(found))
+    for path in pictures.values():
+        print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

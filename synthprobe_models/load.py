@@ -1,0 +1,72 @@
+"""Structures from outside: of a user's own file or module, and of installed packages."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Final
+
+from synthprobe_data import SynthprobeError
+
+GROUP: Final = "synthprobe.structures"
+"""The entry points of installed packages: each names a module, or a function to call."""
+
+
+def load_structures(where: str) -> None:
+    """Run a Python file, or import a module, which names its structures by the decorator.
+
+    Parameters
+    ----------
+    where
+        The path of a file that ends with ``.py``, or the name of a module.
+    """
+    path = Path(where)
+    if path.suffix != ".py":
+        _explained(where, lambda: importlib.import_module(where))
+        return
+    if not path.is_file():
+        raise SynthprobeError(f"there is no file {where} to load.")
+    # The file can import what is beside it, as a script can.
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        _explained(where, lambda: spec.loader.exec_module(module))  # type: ignore[union-attr]
+    finally:
+        sys.path.pop(0)
+
+
+def load_installed() -> list[str]:
+    """Load the structures of installed packages; return what went wrong, a sentence each."""
+    wrong = []
+    for point in entry_points(group=GROUP):
+        try:
+            _explained(f"{point.name} ({point.value})", point.load)
+        except SynthprobeError as error:
+            wrong.append(str(error))
+    return wrong
+
+
+def _explained(what: str, load: Callable[[], object]) -> None:
+    """Say in one sentence where the code of somebody else went wrong."""
+    try:
+        load()
+    except SynthprobeError as error:
+        raise SynthprobeError(f"{what} could not be loaded: {error}") from error
+    except Exception as error:
+        raise SynthprobeError(f"{what} could not be loaded: {describe_error(error)}.") from error
+
+
+def describe_error(error: Exception) -> str:
+    """What an exception says, and the line where it was raised."""
+    where = traceback.extract_tb(error.__traceback__)
+    line = f" in line {where[-1].lineno} of {where[-1].filename}" if where else ""
+    said = str(error).split("\n")[0]
+    return f"{type(error).__name__}{f' ({said})' if said else ''}{line}"

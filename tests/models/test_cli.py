@@ -1,0 +1,233 @@
+"""The command that looks at structures: what it says, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from PIL import Image  # noqa: E402
+
+from synthprobe_models import (  # noqa: E402
+    load,
+    probes,  # noqa: F401 - fills the registry
+)
+from synthprobe_models.cli import main  # noqa: E402
+from synthprobe_models.registry import NETWORKS, STRUCTURES  # noqa: E402
+
+MINE = """
+from torch import nn
+from synthprobe_models import structure
+import helper_of_mine
+
+@structure("mine", title="Of mine", source="me", dimensions=[2])
+class Mine(nn.Conv2d):
+    def __init__(self, channels, shape):
+        super().__init__(channels, channels, helper_of_mine.WIDTH, padding=1)
+
+@structure("mine-halved")
+class Halved(nn.Module):
+    def __init__(self, channels, shape):
+        super().__init__()
+    def forward(self, x):
+        return x[..., ::2]
+
+@structure("mine-as-it-is")
+class AsItIs(Halved):
+    def forward(self, x):
+        return x
+
+@structure("mine-narrow")
+class Narrow(Halved):
+    def forward(self, x):
+        return x[:, :, 1:] + x
+"""
+SMALL = ("--width", 4, "--shape", "12x14")
+
+
+@pytest.fixture(autouse=True)
+def _unchanged_registry() -> Iterator[None]:
+    structures, networks = dict(STRUCTURES), dict(NETWORKS)
+    yield
+    for entries, before in ((STRUCTURES, structures), (NETWORKS, networks)):
+        for name in [name for name in entries if name not in before]:
+            del entries[name]
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    (tmp_path / "helper_of_mine.py").write_text("WIDTH = 3\n")
+    path = tmp_path / "my_structures.py"
+    path.write_text(MINE)
+    return path
+
+
+def run(*arguments: object) -> int:
+    return main([str(argument) for argument in arguments])
+
+
+def test_the_list_has_own_structures_beside_those_of_the_registry(mine, capsys) -> None:
+    assert run("list", "--load", mine, "--json") == 0
+    entries = {entry["name"]: entry for entry in json.loads(capsys.readouterr().out)}
+    assert {*STRUCTURES, *NETWORKS} == set(entries)
+    assert entries["mine"]["source"] == "me"
+    # A frame of 8 w^2 + 11 w, the ends, and the convolution.
+    frame = 8 * 128**2 + 11 * 128 + 2 * 128 + 129
+    assert entries["mine"]["parameters"]["centered-square"] == frame + 9 * 128**2 + 128
+    assert set(entries["mine"]["parameters"]) == {"rde", "centered-square"}
+    assert entries["unet"]["parameters"] == {"rde": 871_729}
+    assert entries["mine"]["published"] == []
+    published = [(row["probe"], row["parameters"]) for row in entries["lambda-pe"]["published"]]
+    assert published == [("rde", 871_945), ("centered-square", 182_018)]
+
+
+def test_the_list_is_a_table_for_people(mine, capsys) -> None:
+    assert run("list", "--load", mine) == 0
+    lines = {x.split()[0]: x for x in capsys.readouterr().out.splitlines()}
+    assert re.fullmatch(r"mine +[\d,]+ +280,449 +- +- +me", lines["mine"])
+    assert re.match(r"unet +871,729 +- +- +871,729 \(rde, 48 channels\) ", lines["unet"])
+
+
+def test_inspect_says_all_about_a_structure_and_draws_what_it_sees(mine, tmp_path, capsys) -> None:
+    out = tmp_path / "pictures"
+    out.mkdir()
+    assert run("inspect", "mine", "--load", mine, *SMALL, "--out", out, "--json") == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["probe"], facts["shape"], facts["width"]) == ("centered-square", [12, 14], 4)
+    layer = {part["name"]: part for part in facts["layer"]}
+    assert layer["structure"]["parameters"] == 9 * 4**2 + 4
+    assert layer["structure"]["flops"] == 2 * 12 * 14 * 9 * 4**2
+    assert facts["network"][-1]["parameters"] == layer["all"]["parameters"] + 2 * 4 + 4 + 1
+    assert facts["growth"]["exponent"] == 1
+    (sight,) = facts["sights"]
+    assert sight["reached"]["centre"]["share"] == pytest.approx(9 / (12 * 14))
+    assert sight["reached"]["corner"]["share"] == pytest.approx(4 / (12 * 14))
+    answers = ("sees_all", "translation_covariant", "permutation_equivariant", "deterministic")
+    assert [sight[answer] for answer in answers] == [False, True, False, True]
+    assert sorted(os.listdir(out)) == ["mine-centre.png", "mine-corner.png"]
+    for path in out.iterdir():
+        with Image.open(path) as picture:
+            assert min(picture.size) > 100
+
+
+def test_inspect_is_readable_and_keeps_pictures_unless_forced(mine, tmp_path, capsys) -> None:
+    picture = tmp_path / "mine-centre.png"
+    picture.write_text("notes of mine")
+    arguments = ("inspect", "mine", "--load", mine, *SMALL, "--out", tmp_path)
+    assert run(*arguments) == 2
+    assert "mine-centre.png exists and is left as it is" in capsys.readouterr().err
+    assert picture.read_text() == "notes of mine"
+    _forget("mine")
+    assert run(*arguments, "--force") == 0
+    out = capsys.readouterr().out
+    assert "mine: Of mine (me)" in out
+    assert "sees everything          no: of the input, the centre hears 5.4%" in out
+    assert "translation covariant    yes" in out
+    assert "permutation equivariant  no" in out
+    assert str(picture) in out
+
+
+def _forget(prefix: str) -> None:
+    for name in [name for name in STRUCTURES if name.startswith(prefix)]:
+        del STRUCTURES[name]
+
+
+def test_a_structure_of_rows_and_pictures_is_looked_at_as_both(mine, capsys) -> None:
+    assert run("inspect", "mine-as-it-is", "--load", mine, *SMALL, "--json") == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert [sight["shape"] for sight in facts["sights"]] == [[12, 14], [168]]
+    assert facts["growth"]["exponent"] is None
+
+
+def test_a_whole_network_is_looked_at_as_it_is(capsys) -> None:
+    assert run("inspect", "unet", "--width", 2, "--shape", "32x32") == 0
+    out = capsys.readouterr().out
+    assert "encoder.5" in out
+    assert "the network, 32 x 32 positions:" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["inspect", "unit"], "no structure or network 'unit': did you mean unet?"),
+        (["inspect", "qqqqqqqq"], "no structure or network 'qqqqqqqq': see synthprobe-probe list."),
+        (["inspect", "mine", "--probe", "none"], "there is no probe 'none'"),
+        (["inspect", "mine", "--probe", "color-code"], "mine does not fit the probe color-code"),
+        (
+            ["inspect", "mine", "--shape", "5"],
+            "the positions of centered-square have 2 axes, not 1",
+        ),
+        (["inspect", "mine", "--shape", "5x5", "--width", "2"], "5 x 5 positions are too few"),
+        (["inspect", "mine", "--width", "0"], "--width is 0: it must be at least 1"),
+        (["inspect", "mine", "--out", "nowhere"], "the folder nowhere does not exist"),
+        (["inspect", "mine-halved", *map(str, SMALL)], "mine-halved"),
+        (["inspect", "mine-narrow", *map(str, SMALL)], "RuntimeError"),
+        (["list", "--load", "nowhere.py"], "there is no file nowhere.py to load"),
+        (["list", "--load", "no.such.module"], "no.such.module could not be loaded: ModuleNotFou"),
+    ],
+)
+def test_a_mistake_gets_one_sentence(arguments, sentence, mine, capsys) -> None:
+    assert run(*arguments, "--load", mine) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith("synthprobe-probe: ")
+    assert said.err.count("\n") == 1
+    assert sentence in said.err
+    assert not said.out
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        ("1 / 0\n", "could not be loaded: ZeroDivisionError (division by zero) in line 1 of "),
+        ("def (\n", "could not be loaded: SyntaxError"),
+        (MINE + MINE, "could not be loaded: the name 'mine' is taken"),
+    ],
+)
+def test_code_that_fails_is_said_where(code, sentence, mine, capsys) -> None:
+    mine.write_text(code)
+    assert run("list", "--load", mine) == 2
+    assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shape", ["0x3", "3x", "1x2x3", "-4"])
+def test_a_shape_that_is_none_is_refused(shape, capsys) -> None:
+    with pytest.raises(SystemExit) as end:
+        run("inspect", "unet", f"--shape={shape}")
+    assert end.value.code == 2
+    assert "is not a shape such as 64x64 or 128" in capsys.readouterr().err
+
+
+def test_structures_of_installed_packages_are_found(mine, monkeypatch, capsys) -> None:
+    monkeypatch.syspath_prepend(mine.parent)
+    points = [
+        EntryPoint("good", "my_structures", load.GROUP),
+        EntryPoint("bad", "not_there_at_all", load.GROUP),
+    ]
+    monkeypatch.setattr(load, "entry_points", lambda group: points if group == load.GROUP else [])
+    assert run("list") == 0
+    said = capsys.readouterr()
+    assert "mine-as-it-is" in said.out
+    assert said.err.startswith("synthprobe-probe: bad (not_there_at_all) could not be loaded")
+    del sys.modules["my_structures"], sys.modules["helper_of_mine"]
+
+
+def test_without_torch_the_command_says_what_to_install(monkeypatch, capsys) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert run("list") == 2
+    assert capsys.readouterr().err == (
+        "synthprobe-probe: this command needs PyTorch: pip install 'synthprobe[models]'.\n"
+    )
+
+
+def test_the_command_starts_without_torch() -> None:
+    code = "import sys, synthprobe_models.cli; sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
