@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from typing import Any, Final
 from synthprobe_data import SynthprobeError
 from synthprobe_data.cli import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Parser, interrupt
 from synthprobe_data.shards.writer import check_target
+from synthprobe_models.train_cli import add_commands
 
 _PROGRAM: Final = "synthprobe-probe"
 
@@ -68,6 +70,8 @@ def build_parser() -> argparse.ArgumentParser:
         "--out", type=Path, metavar="FOLDER", help="folder for pictures of the receptive field"
     )
     command.add_argument("--force", action="store_true", help="replace existing pictures")
+    for command in add_commands(commands):
+        _add_load(command)
     return parser
 
 
@@ -81,6 +85,12 @@ def _add(
     text = description or help_line[0].upper() + help_line[1:] + "."
     command: argparse.ArgumentParser = commands.add_parser(name, help=help_line, description=text)
     command.add_argument("--json", action="store_true", help="as JSON, for programs")
+    _add_load(command)
+    command.set_defaults(act=act)
+    return command
+
+
+def _add_load(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--load",
         action="append",
@@ -88,8 +98,6 @@ def _add(
         metavar="FILE",
         help="also structures of your own: a Python file (.py) or a module, WHOSE CODE IS RUN",
     )
-    command.set_defaults(act=act)
-    return command
 
 
 def _shape(text: str) -> tuple[int, ...]:
@@ -104,7 +112,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
     signal.signal(signal.SIGTERM, interrupt)
     try:
-        given = build_parser().parse_args(arguments)
+        words = sys.argv[1:] if arguments is None else list(arguments)
+        given = build_parser().parse_args(words)
+        given.command_line = shlex.join([_PROGRAM, *words])
         _load(given.load)
         return int(given.act(given))
     except SynthprobeError as error:

@@ -38,6 +38,8 @@ class Representation:
 
     columns: tuple[str, ...]
     """The arrays that it takes."""
+    input: str
+    """Which of the tensors a network is given; ``target`` is what it must find."""
     convert: Callable[[Arrays, Normalisation], Sample]
     """From these arrays, one row for each sample, to tensors, one row for each sample."""
 
@@ -81,9 +83,9 @@ def _as_float(values: Tensor) -> Tensor:
 
 
 REPRESENTATIONS: Final[Mapping[str, Representation]] = {
-    "rde": Representation(("image", "rank"), _rde),
-    "centered-square": Representation(("image", "target"), _centered_square),
-    "color-code": Representation(("color", "code", "revealed"), _color_code),
+    "rde": Representation(("image", "rank"), "image", _rde),
+    "centered-square": Representation(("image", "target"), "image", _centered_square),
+    "color-code": Representation(("color", "code", "revealed"), "input", _color_code),
 }
 """By the name of the dataset."""
 
@@ -250,6 +252,10 @@ class StreamDataset(IterableDataset[Sample]):  # type: ignore[misc, unused-ignor
         end = _END if self.length is None else self.start + self.length
         for first in range(self.start + turn * BLOCK, end, turns * BLOCK):
             yield from self._block(first, min(first + BLOCK, end))
+
+    def at(self, indices: Sequence[int]) -> list[Sample]:
+        """The samples with these indices, in any order."""
+        return [sample for index in indices for sample in self._block(index, index + 1)]
 
     def _block(self, start: int, stop: int) -> list[Sample]:
         samples = list(

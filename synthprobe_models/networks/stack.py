@@ -51,6 +51,8 @@ class LayerStack(nn.Module):
                 share(structures[0])
         self.layers = nn.ModuleList(Mix(structure, width) for structure in structures)
         self.head = Pointwise(width, outputs)
+        self.takes_queries = bool(getattr(structures[-1], "takes_queries", False))
+        """Whether it can be asked for some positions only."""
 
     def forward(self, x: Tensor, queries: Tensor | None = None) -> Tensor:
         """Map (batch, inputs, *positions) to (batch, outputs, *positions).

@@ -1,0 +1,136 @@
+"""Checkpoints: written under a temporary name and renamed, and read without running any code."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import pickle
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+
+from synthprobe_data import DATASETS, SynthprobeError
+from synthprobe_data.settings import Config
+from synthprobe_models.settings import TrainSettings
+
+FORMAT: Final = 1
+_KEYS: Final = {
+    "synthprobe_checkpoint": int,
+    "settings": str,
+    "data": str,
+    "epoch": int,
+    "step": int,
+    "loss_sum": float,
+    "seconds": float,
+    "model": dict,
+    "optimizer": dict,
+    "schedule": dict,
+    "random": dict,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataFacts:
+    """What a run was trained on."""
+
+    dataset: str
+    config: Config
+    content: str
+    """What decides the samples: the digest of the file, or how the stream is drawn."""
+    input_shape: tuple[int, ...]
+    """Channels and positions that a network is given."""
+    outputs: int
+    """Channels that it must find."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON values."""
+        facts = dataclasses.asdict(self)
+        return {**facts, "config": self.config.to_dict(), "input_shape": list(self.input_shape)}
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> DataFacts:
+        """The inverse of `to_dict`."""
+        config = DATASETS[facts["dataset"]].config.from_dict(facts["config"])
+        shape = tuple(facts["input_shape"])
+        return cls(**{**facts, "config": config, "input_shape": shape})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkpoint:
+    """A run, all of it, between two steps."""
+
+    settings: TrainSettings
+    data: DataFacts
+    epoch: int
+    step: int
+    """Steps of the epoch that are done."""
+    loss_sum: float
+    """The losses of these steps."""
+    seconds: float
+    """Time spent on the run so far."""
+    model: Mapping[str, Any]
+    optimizer: Mapping[str, Any]
+    schedule: Mapping[str, Any]
+    random: Mapping[str, torch.Tensor]
+    """The states of the random generators, by device."""
+
+    def save(self, path: Path) -> None:
+        """Write it; an older checkpoint stays until the new one is complete."""
+        content = {
+            "synthprobe_checkpoint": FORMAT,
+            "settings": json.dumps(self.settings.to_dict()),
+            "data": json.dumps(self.data.to_dict()),
+            **{
+                field.name: getattr(self, field.name)
+                for field in dataclasses.fields(self)
+                if field.name not in ("settings", "data")
+            },
+        }
+        with replaced(path) as part, open(part, "wb") as file:
+            torch.save(content, file)
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Checkpoint:
+    """Read a checkpoint; `SynthprobeError` for any other file."""
+    path = Path(path)
+    if not path.is_file():
+        raise SynthprobeError(f"there is no file {path}.")
+    foreign = SynthprobeError(f"{path} is not a checkpoint of synthprobe, or it is damaged.")
+    try:
+        content = torch.load(path, map_location=device, weights_only=True)
+    except OSError as error:
+        raise SynthprobeError(f"{path} could not be read: {error.strerror}.") from error
+    except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError, KeyError) as error:
+        raise foreign from error
+    if not isinstance(content, dict) or any(
+        not isinstance(content.get(key), kind) for key, kind in _KEYS.items()
+    ):
+        raise foreign
+    if content.pop("synthprobe_checkpoint") != FORMAT:
+        raise SynthprobeError(f"{path} is a checkpoint of another version of synthprobe.")
+    try:
+        content["settings"] = TrainSettings.from_dict(json.loads(content["settings"]))
+        content["data"] = DataFacts.from_dict(json.loads(content["data"]))
+        return Checkpoint(**content)
+    except (TypeError, ValueError, KeyError) as error:
+        raise foreign from error
+
+
+@contextlib.contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """A temporary name beside ``path``, which takes its place when the block ends well."""
+    part = path.with_name(path.name + ".part")
+    try:
+        yield part
+        os.replace(part, path)
+    except OSError as error:
+        raise SynthprobeError(f"{path} could not be written: {error.strerror}.") from error
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,105 @@
+"""The folder of a training run: its settings, log, checkpoint, pictures and result."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from synthprobe_data import SynthprobeError
+from synthprobe_models.checkpoint import replaced
+
+COLUMNS: Final = ("epoch", "step", "loss", "rate", "seconds")
+
+
+class RunFolder:
+    """Where a run is kept.
+
+    Parameters
+    ----------
+    path
+        The folder.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.settings = self.path / "settings.json"
+        self.log_file = self.path / "log.csv"
+        self.checkpoint = self.path / "checkpoint.pt"
+        self.pictures = self.path / "pictures"
+        self.result = self.path / "result.json"
+
+    def begin(self, settings: Mapping[str, Any], *, resume: bool, force: bool) -> None:
+        """Make the folder and write the settings into it.
+
+        A folder that has a run already is refused, unless it is to be resumed or, with ``force``,
+        begun anew.
+        """
+        if self.path.exists() and not self.path.is_dir():
+            raise SynthprobeError(f"{self.path} is a file: name a folder.")
+        if self.settings.exists():
+            if not (resume or force):
+                raise SynthprobeError(
+                    f"{self.path} has a run already: take --resume to go on with it, --force to "
+                    f"begin anew, or another folder."
+                )
+        elif self.path.is_dir() and any(self.path.iterdir()):
+            raise SynthprobeError(f"{self.path} is not empty and no run: take another folder.")
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            if force and not resume:
+                for left in (self.checkpoint, self.log_file, self.result):
+                    left.unlink(missing_ok=True)
+        except OSError as error:
+            raise SynthprobeError(f"{self.path} could not be made: {error.strerror}.") from error
+        self._write(self.settings, json.dumps(settings, indent=2) + "\n")
+
+    def cut_log(self, epochs: int) -> None:
+        """Keep only the rows of epochs that are done; a resumed run writes the others again."""
+        rows = [row for row in self.read_log() if int(row["epoch"]) <= epochs]
+        self._write_log(rows)
+
+    def log(self, row: Mapping[str, Any]) -> None:
+        """Add a row to the log."""
+        self._write_log([*self.read_log(), dict(row)])
+
+    def read_log(self) -> list[dict[str, Any]]:
+        """The rows of the log."""
+        if not self.log_file.exists():
+            return []
+        with open(self.log_file, newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+    def finish(self, result: Mapping[str, Any]) -> None:
+        """Write the result, which says that the run is complete."""
+        self._write(self.result, json.dumps(result, indent=2) + "\n")
+
+    def read_settings(self) -> dict[str, Any] | None:
+        """The settings of the run that was begun here, if any."""
+        return _read(self.settings)
+
+    def read_result(self) -> dict[str, Any] | None:
+        """The result of the run, if it is complete."""
+        return _read(self.result)
+
+    def _write_log(self, rows: list[dict[str, Any]]) -> None:
+        text = io.StringIO()
+        writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        self._write(self.log_file, text.getvalue())
+
+    def _write(self, path: Path, text: str) -> None:
+        with replaced(path) as part:
+            part.write_text(text, encoding="utf-8")
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) else None

@@ -1,0 +1,263 @@
+"""Whole runs: train, evaluate, and keep all of it in one folder."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from torch import nn
+
+from synthprobe_data import SynthprobeError
+from synthprobe_data.cards.facts import machine as describe_machine
+from synthprobe_models.checkpoint import Checkpoint, load_checkpoint
+from synthprobe_models.data import ShardDataset, StreamDataset, find_representation
+from synthprobe_models.evaluate import Evaluation, evaluate, predictions
+from synthprobe_models.metrics import generalisation_gap
+from synthprobe_models.pictures import write_predictions
+from synthprobe_models.probes import count_parameters
+from synthprobe_models.run_folder import RunFolder
+from synthprobe_models.settings import TrainSettings
+from synthprobe_models.source import Source
+from synthprobe_models.train import Machine, Trainer, build_network, clear_errors
+
+PICTURED: Final = 8
+"""Samples on a picture of predictions."""
+
+
+def train_run(
+    settings: TrainSettings,
+    source: Source,
+    out: str | Path,
+    *,
+    machine: Machine | None = None,
+    picture_every: int = 10,
+    resume: bool = False,
+    force: bool = False,
+    command: str | None = None,
+) -> dict[str, Any]:
+    """Train a network to the end, evaluate it, and return what its ``result.json`` says.
+
+    Parameters
+    ----------
+    settings
+        All that the weights depend on.
+    source
+        The samples, by `open_source`.
+    out
+        The folder of the run.
+    machine
+        Where and how to compute.
+    picture_every
+        Epochs between pictures of predictions; 0 for none.
+    resume
+        Go on with the run that is in the folder, if there is one.
+    force
+        Begin anew in a folder that has a run.
+    command
+        What the result says it came from.
+    """
+    machine = Machine() if machine is None else machine
+    folder = RunFolder(out)
+    if machine.share.rank == 0:
+        folder.begin(settings.to_dict(), resume=resume, force=force)
+    if machine.share.world > 1:
+        torch.distributed.barrier()
+    with clear_errors():
+        trainer = Trainer(settings, source, folder, machine)
+        trainer.after_epoch = _observer(trainer, folder, picture_every)
+        trainer.run(resume=resume)
+        if machine.share.rank != 0:
+            return {}
+        result = _result(trainer, command)
+    folder.finish(result)
+    return result
+
+
+def finished_run(
+    settings: TrainSettings,
+    source: Source,
+    out: Path,
+    *,
+    machine: Machine | None = None,
+    command: str | None = None,
+) -> dict[str, Any]:
+    """The result of a run that may be complete, begun, or not yet begun.
+
+    Parameters
+    ----------
+    settings, source, out, machine, command
+        As for `train_run`.
+    """
+    done = RunFolder(out).read_result()
+    same = {"settings": settings.to_dict(), "data": source.facts.to_dict()}
+    if done is not None and all(done.get(name) == value for name, value in same.items()):
+        return done
+    # A run with other settings was another one: begin anew instead of going on with it.
+    begun = RunFolder(out).read_settings()
+    resume = begun is None or begun == settings.to_dict()
+    return train_run(
+        settings, source, out, machine=machine, resume=resume, force=True, command=command
+    )
+
+
+def evaluate_checkpoint(
+    path: str | Path,
+    on: str | Path,
+    *,
+    split: str = "test",
+    worst: int = 0,
+    device: str = "cpu",
+    pictures: Path | None = None,
+) -> tuple[Checkpoint, Evaluation]:
+    """Evaluate the network of a checkpoint on a split of a file.
+
+    Parameters
+    ----------
+    path
+        The checkpoint.
+    on
+        A file or a folder of shards of the kind that it was trained on.
+    split
+        Which split.
+    worst
+        How many of the worst samples to name.
+    device
+        Where to compute.
+    pictures
+        A PNG file to write with the worst samples.
+    """
+    saved = load_checkpoint(path, device)
+    samples = ShardDataset(on, split)
+    network = restored(saved).to(device)
+    _check_fit(saved, samples, on)
+    with clear_errors():
+        scores = evaluate(network, samples, loss=saved.settings.loss, worst=worst, device=device)
+    if pictures is not None and scores.worst:
+        write_picture(network, samples, [index for index, _ in scores.worst], pictures, device)
+    return saved, scores
+
+
+def restored(saved: Checkpoint) -> nn.Module:
+    """The network of a checkpoint, with its weights."""
+    network = build_network(saved.settings, saved.data)
+    try:
+        network.load_state_dict(saved.model)
+    except RuntimeError as error:
+        raise SynthprobeError(
+            f"the checkpoint does not fit {saved.settings.name} as it is built now."
+        ) from error
+    return network
+
+
+def write_picture(
+    network: nn.Module,
+    samples: ShardDataset | StreamDataset,
+    indices: Sequence[int],
+    path: Path,
+    device: str | torch.device = "cpu",
+) -> None:
+    """Draw what a network makes of some samples."""
+    chosen = (
+        samples.at(indices) if isinstance(samples, StreamDataset) else samples.__getitems__(indices)
+    )
+    inputs, rest, prediction = next(
+        predictions(network, chosen, dataset=samples.dataset, batch=len(chosen), device=device)
+    )
+    write_predictions(path, inputs, rest["target"], prediction)
+
+
+def _check_fit(saved: Checkpoint, samples: ShardDataset, on: str | Path) -> None:
+    """Raise `SynthprobeError` if a network cannot be given these samples."""
+    if samples.dataset != saved.data.dataset:
+        raise SynthprobeError(
+            f"{on} is a {samples.dataset} dataset: the network was trained on {saved.data.dataset}."
+        )
+    if not len(samples):
+        raise SynthprobeError(f"{on} has no samples in this split.")
+    shape = tuple(samples[0][find_representation(samples.dataset).input].shape)
+    if shape != saved.data.input_shape:
+        there, here = (" x ".join(map(str, s)) for s in (saved.data.input_shape, shape))
+        raise SynthprobeError(
+            f"{on} gives inputs of {here}: the network was trained on inputs of {there}."
+        )
+
+
+def _observer(
+    trainer: Trainer, folder: RunFolder, picture_every: int
+) -> Callable[[Mapping[str, float]], None]:
+    """What is done after an epoch: pictures, and figures for TensorBoard if it is there."""
+    board = _board(folder)
+
+    def observe(row: Mapping[str, float]) -> None:
+        epoch = int(row["epoch"])
+        if picture_every and (epoch % picture_every == 0 or epoch == trainer.settings.epochs):
+            path = folder.pictures / f"epoch-{epoch:05d}.png"
+            shown = range(PICTURED)
+            if isinstance(trainer.source.test, ShardDataset):
+                shown = shown[: len(trainer.source.test)]
+            write_picture(trainer.network, trainer.source.test, shown, path, trainer.device)
+        if board is not None:
+            for name in ("loss", "rate"):
+                board.add_scalar(name, row[name], row["step"])
+            board.flush()
+
+    return observe
+
+
+def _board(folder: RunFolder) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        return None
+    return SummaryWriter(folder.path / "tensorboard")
+
+
+def _result(trainer: Trainer, command: str | None) -> dict[str, Any]:
+    """The figures of a run that is complete."""
+    settings, source = trainer.settings, trainer.source
+    test = evaluate(trainer.network, source.test, loss=settings.loss, device=trainer.device)
+    train = evaluate(
+        trainer.network,
+        source.train,
+        loss=settings.loss,
+        limit=min(trainer.feed.samples, test.samples),
+        device=trainer.device,
+    )
+    return {
+        "name": settings.name,
+        "probe": settings.probe,
+        "parameters": count_parameters(trainer.network),
+        "settings": settings.to_dict(),
+        "data": source.facts.to_dict(),
+        "test_samples": test.samples,
+        "test": test.metrics,
+        "train_samples": train.samples,
+        "train": train.metrics,
+        "gap": generalisation_gap(train.metrics["loss"], test.metrics["loss"]),
+        "seconds": trainer.seconds,
+        "machine": describe_machine(),
+        "torch": torch.__version__,
+        "commit": commit(),
+        "command": command,
+    }
+
+
+def commit() -> str | None:
+    """The commit of the code that runs, if it is a checkout; with a plus if it has changes."""
+    git = ["git", "-C", str(Path(__file__).parent)]
+    try:
+        found = subprocess.run(
+            [*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+        )
+        changed = subprocess.run(
+            [*git, "status", "--porcelain", "--untracked-files=no", "."],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return found.stdout.strip() + ("+" if changed.stdout.strip() else "")

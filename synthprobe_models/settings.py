@@ -1,0 +1,118 @@
+"""The settings of a training run, and the presets that they start from."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from synthprobe_data import SynthprobeError
+from synthprobe_data.settings import Config, option
+
+PRESET_NAMES: Final = ("mini", "paper")
+PRECISIONS: Final = ("float32", "bfloat16")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainSettings(Config):
+    """All that the weights at the end of a run depend on.
+
+    Parameters
+    ----------
+    name
+        The structure or the network.
+    probe
+        The probe that it is trained on.
+    epochs, batch, rate
+        Passes over the training samples, samples in a step, and the highest learning rate.
+    optimizer, schedule, loss
+        By their names.
+    weight_decay
+        Decoupled from the gradient for ``paper``, ``ranger21`` and ``adamw``, and added to it by
+        torch's other optimisers.
+    width
+        Channels of the network; the probe's own by default.
+    down_samplings
+        How many times a U-Net halves the picture.
+    queries
+        The share of positions, drawn anew for every step, at which the loss is computed; for
+        structures whose queries do not depend on one another. Keys and values see all positions.
+    samples
+        How many training samples; all by default. With a stream, the samples of an epoch.
+    seed
+        Of the initial weights, the order of the samples and all other draws.
+    precision
+        Of the forward pass.
+    options
+        Options of the structure.
+    """
+
+    name: str
+    probe: str
+    epochs: int = option(50, 1, 100_000, "passes over the training samples")
+    batch: int = option(32, 1, 65_536, "samples in a step")
+    rate: float = option(5e-3, 1e-9, 100.0, "highest learning rate")
+    optimizer: str = "paper"
+    schedule: str = "ranger21"
+    loss: str = "mse"
+    weight_decay: float = option(5e-4, 0.0, 10.0, "weight decay")
+    width: int | None = option(None, 1, 4096, "channels of the network")
+    down_samplings: int | None = option(None, 0, 10, "how many times a U-Net halves the picture")
+    queries: float = option(1.0, 1e-4, 1.0, "share of positions at which the loss is computed")
+    samples: int | None = option(None, 1, 2**40, "training samples to use; all by default")
+    seed: int = option(0, 0, 2**63 - 1, "of weights, order and all other draws")
+    precision: str = "float32"
+    options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def validate(self) -> None:
+        """Raise `SynthprobeError` for the first setting that is wrong."""
+        super().validate()
+        if self.precision not in PRECISIONS:
+            raise SynthprobeError(
+                f"precision is {self.precision!r}: it must be one of {', '.join(PRECISIONS)}."
+            )
+        try:
+            dict(self.options)
+        except (TypeError, ValueError):
+            raise SynthprobeError(
+                f"options is {self.options!r}: it must be names with values."
+            ) from None
+
+
+PRESETS: Final[Mapping[tuple[str, str], Mapping[str, Any]]] = {
+    ("rde", "paper"): {"epochs": 50, "batch": 32, "loss": "scale-invariant"},
+    ("centered-square", "paper"): {
+        "epochs": 100,
+        "batch": 32,
+        "optimizer": "adamw",
+        "weight_decay": 0.0,
+        "queries": 1 / 16,
+    },
+    ("color-code", "paper"): {"epochs": 50, "batch": 256},
+    ("rde", "mini"): {
+        "epochs": 8,
+        "batch": 32,
+        "loss": "scale-invariant",
+        "width": 14,
+        "down_samplings": 3,
+    },
+    ("centered-square", "mini"): {
+        "epochs": 40,
+        "batch": 8,
+        "optimizer": "adamw",
+        "weight_decay": 0.0,
+        "width": 64,
+    },
+    ("color-code", "mini"): {"epochs": 20, "batch": 64, "width": 64},
+}
+"""By probe and preset: what differs from the defaults of `TrainSettings`."""
+
+
+def preset(probe: str, name: str) -> dict[str, Any]:
+    """The settings of a preset; `SynthprobeError` if there is none."""
+    if (probe, name) not in PRESETS:
+        raise SynthprobeError(
+            f"there is no preset {name!r} for {probe}: take one of {', '.join(PRESET_NAMES)}."
+        )
+    return dict(PRESETS[probe, name])

@@ -1,0 +1,67 @@
+"""Where the samples of a run come from: a file, a folder of shards, or an endless stream."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from synthprobe_data import DATASETS, SynthprobeError, open_dataset
+from synthprobe_data.settings import Config
+from synthprobe_models.checkpoint import DataFacts
+from synthprobe_models.data import ShardDataset, StreamDataset, find_representation
+
+STREAM: Final = "stream"
+TEST_OF_STREAM: Final = 2_000
+"""A run on a stream is tested on so many samples of the split ``test``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """The training and the test samples of a run."""
+
+    facts: DataFacts
+    train: ShardDataset | StreamDataset
+    test: ShardDataset | StreamDataset
+
+
+def open_source(
+    on: str | Path, *, probe: str | None = None, config: Config | None = None, seed: int = 0
+) -> Source:
+    """Open what a run is to be trained on.
+
+    Parameters
+    ----------
+    on
+        A file or a folder of shards with the splits ``train`` and ``test``, or ``"stream"``.
+    probe
+        The dataset that it must be; a stream needs it.
+    config, seed
+        Of a stream.
+    """
+    train: ShardDataset | StreamDataset
+    test: ShardDataset | StreamDataset
+    if str(on) == STREAM:
+        if probe is None:
+            raise SynthprobeError(
+                f"a stream needs the name of a dataset: take one of {', '.join(DATASETS)}."
+            )
+        train = StreamDataset(probe, seed=seed, config=config)
+        test = StreamDataset(probe, split="test", seed=seed, config=config, length=TEST_OF_STREAM)
+        content, example = f"stream with seed {seed}", train.at([0])[0]
+    else:
+        train, test = ShardDataset(on, "train"), ShardDataset(on, "test")
+        if probe is not None and train.dataset != probe:
+            raise SynthprobeError(f"{on} is a {train.dataset} dataset, not a {probe} one.")
+        with open_dataset(on) as data:
+            if not all(data.splits.values()):
+                raise SynthprobeError(f"{on} has an empty split: train and test need samples.")
+            content, example = data.content_digest, train[0]
+    facts = DataFacts(
+        dataset=train.dataset,
+        config=train.config,
+        content=content,
+        input_shape=tuple(example[find_representation(train.dataset).input].shape),
+        outputs=int(example["target"].shape[0]),
+    )
+    return Source(facts=facts, train=train, test=test)

@@ -1,0 +1,228 @@
+"""A table as files: Markdown for people, CSV for programs, and a plot."""
+
+from __future__ import annotations
+
+import csv
+import io
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from synthprobe_models.checkpoint import replaced
+
+if TYPE_CHECKING:
+    from synthprobe_models.tables import Line
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a table."""
+
+    title: str
+    """As the head of its column."""
+    path: tuple[str, ...]
+    """Where it stands in the result of a run."""
+    published: str
+    """Its name among the published figures of a row."""
+    times: float
+    """What it is multiplied by, as in the paper."""
+
+
+FIGURES: Final[dict[int, tuple[Figure, ...]]] = {
+    1: (
+        Figure("test loss", ("test", "loss"), "loss", 1),
+        Figure("gen. gap", ("gap",), "gap", 1),
+        Figure("Ord", ("test", "ord"), "ord", 100),
+        Figure("δ1.25", ("test", "delta"), "delta_1.25", 100),
+        Figure("RMSE", ("test", "rmse"), "rmse", 100),
+    ),
+    2: (
+        Figure("train IOU", ("train", "iou"), "train_iou", 100),
+        Figure("test IOU", ("test", "iou"), "test_iou", 100),
+    ),
+    3: (Figure("accuracy", ("test", "masked_code_accuracy"), "accuracy", 100),),
+}
+"""By the number of a table: its figures, in the order of the paper."""
+
+
+@dataclass(frozen=True)
+class TablePaths:
+    """The files of a table."""
+
+    markdown: Path
+    csv: Path
+    plot: Path
+
+
+def write_table(out: Path, number: int, size: str, lines: Sequence[Line]) -> TablePaths:
+    """Write a table, complete or not.
+
+    Parameters
+    ----------
+    out
+        The folder.
+    number, size
+        Which table, and with which preset.
+    lines
+        Its rows.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    paths = TablePaths(out / "table.md", out / "table.csv", out / "table.png")
+    _write(paths.markdown, _markdown(number, size, lines))
+    _write(paths.csv, _csv(number, lines))
+    _plot(paths.plot, number, size, lines)
+    return paths
+
+
+def figures_of(figure: Figure, line: Line) -> list[float]:
+    """A figure of a row, for each seed, scaled as in the paper."""
+    values = []
+    for result in line.results:
+        value: Any = result
+        for name in figure.path:
+            value = value[name]
+        values.append(float(value) * figure.times)
+    return values
+
+
+def with_spread(values: Sequence[float]) -> str:
+    """The mean, and over several seeds the lowest and the highest."""
+    mean = f"{statistics.fmean(values):.2f}"
+    return mean if len(values) == 1 else f"{mean} ({min(values):.2f} to {max(values):.2f})"
+
+
+def _markdown(number: int, size: str, lines: Sequence[Line]) -> str:
+    figures = FIGURES[number]
+    bounded = any(line.bound is not None for line in lines)
+    head = ["row"]
+    for figure in figures:
+        head += [f"{figure.title}, here", f"{figure.title}, paper"]
+    head += ["at most"] * bounded
+    head += ["parameters, here", "parameters, paper", "epochs", "seeds", "seconds a run"]
+    rows = [_cells(line, figures, bounded) for line in lines]
+    text = [f"# Table {number}, preset `{size}`", "", *_grid([head, *rows]), ""]
+    text.append(_SCALES[number])
+    for result in _one_each(lines):
+        text.append(
+            f"- `{result['command']}`, commit {result['commit']}, torch {result['torch']}, on: "
+            f"{result['machine']}."
+        )
+    return "\n".join(text) + "\n"
+
+
+_SCALES: Final = {
+    1: (
+        "Ord, δ1.25 and RMSE are multiplied by 100; losses are as they are. (The paper says "
+        "that all of its figures are multiplied by 100; beside its RMSE a rooted loss cannot be so "
+        "small, so its losses are read as they are, too.) Lower is better.\n"
+    ),
+    2: "In percent. Higher is better.\n",
+    3: "Accuracy of the masked codes, in percent. Higher is better.\n",
+}
+
+
+def _cells(line: Line, figures: Sequence[Figure], bounded: bool) -> list[str]:
+    cells = [line.row.title]
+    for figure in figures:
+        published = line.row.figures.get(figure.published)
+        cells.append(with_spread(figures_of(figure, line)))
+        cells.append("-" if published is None else f"{published:.2f}")
+    if bounded:
+        cells.append("-" if line.bound is None else f"{line.bound:.2f}")
+    first = line.results[0]
+    cells.append(f"{first['parameters']:,}")
+    cells.append(f"{line.row.parameters:,}")
+    cells.append(str(first["settings"]["epochs"]))
+    cells.append(", ".join(str(result["settings"]["seed"]) for result in line.results))
+    cells.append(f"{statistics.fmean(result['seconds'] for result in line.results):.0f}")
+    return cells
+
+
+def _grid(rows: Sequence[Sequence[str]]) -> list[str]:
+    head, *rest = rows
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rest]
+    return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+def _one_each(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    """One result for each command, commit and machine that the table comes from."""
+    found = {}
+    for line in lines:
+        for result in line.results:
+            key = tuple(str(result[name]) for name in ("command", "commit", "torch", "machine"))
+            found[key] = result
+    return list(found.values())
+
+
+_CSV_END: Final = (
+    "bound",
+    "parameters",
+    "paper_parameters",
+    "epochs",
+    "seconds",
+    "commit",
+)
+
+
+def _csv(number: int, lines: Sequence[Line]) -> str:
+    figures = FIGURES[number]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    titles = [figure.published for figure in figures]
+    writer.writerow(["row", "name", "seed", *titles, *(f"paper_{t}" for t in titles), *_CSV_END])
+    for line in lines:
+        values = [figures_of(figure, line) for figure in figures]
+        for i, result in enumerate(line.results):
+            writer.writerow(
+                [line.row.title, line.row.name, result["settings"]["seed"]]
+                + [value[i] for value in values]
+                + [line.row.figures.get(title) for title in titles]
+                + [line.bound, result["parameters"], line.row.parameters]
+                + [result["settings"]["epochs"], result["seconds"], result["commit"]]
+            )
+    return text.getvalue()
+
+
+def _plot(path: Path, number: int, size: str, lines: Sequence[Line]) -> None:
+    """A bar for what was found here, with a mark for each seed, and one for what was published."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Canvas
+
+    figures = FIGURES[number]
+    canvas = Canvas(figsize=(3.6 * len(figures) + 2, 0.55 * len(lines) + 1.4), layout="constrained")
+    FigureCanvasAgg(canvas)
+    axes = canvas.subplots(1, len(figures), sharey=True, squeeze=False)[0]
+    places = range(len(lines))
+    for axis, figure in zip(axes, figures, strict=True):
+        found = [figures_of(figure, line) for line in lines]
+        axis.barh(
+            [p - 0.2 for p in places],
+            [statistics.fmean(values) for values in found],
+            height=0.38,
+            color="#0072b2",
+            label="here",
+        )
+        axis.barh(
+            [p + 0.2 for p in places],
+            [line.row.figures.get(figure.published) or 0 for line in lines],
+            height=0.38,
+            color="#e69f00",
+            label="paper",
+        )
+        for place, values in zip(places, found, strict=True):
+            axis.plot(values, [place - 0.2] * len(values), "k|", markersize=9)
+        axis.set_title(figure.title)
+        axis.set_yticks(list(places), [line.row.title for line in lines])
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0].invert_yaxis()
+    axes[-1].legend(frameon=False)
+    canvas.suptitle(f"Table {number}, preset {size}")
+    with replaced(path) as part:
+        canvas.savefig(part, format="png", dpi=110, metadata={"Software": None})
+
+
+def _write(path: Path, text: str) -> None:
+    with replaced(path) as part:
+        part.write_text(text, encoding="utf-8")

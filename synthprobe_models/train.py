@@ -1,0 +1,285 @@
+"""Training: from a source of samples to the weights of a network, step by step."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from synthprobe_data import SynthprobeError
+from synthprobe_models.checkpoint import Checkpoint, DataFacts, load_checkpoint
+from synthprobe_models.data import find_representation
+from synthprobe_models.feed import Feed, Place, Share, stream
+from synthprobe_models.losses import find_loss
+from synthprobe_models.optim import make_optimizer, make_schedule
+from synthprobe_models.probes import find_probe
+from synthprobe_models.registry import STRUCTURES
+from synthprobe_models.run_folder import RunFolder
+from synthprobe_models.settings import TrainSettings
+from synthprobe_models.source import Source
+
+_QUERIES: Final = 0x71756572  # "quer": no other draw of a run uses this stream
+_OUT_OF_MEMORY: Final = ("out of memory", "can't allocate memory")
+
+
+class DivergedError(SynthprobeError):
+    """The loss of a run is no longer a number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """Where and how a run is computed; none of it changes what is asked for."""
+
+    device: str = "cpu"
+    workers: int = 0
+    """Processes that read or generate samples ahead."""
+    compile: bool = False
+    checkpoint_every: int = 200
+    """Steps between checkpoints; there is one at the end of every epoch, too."""
+    progress: bool = True
+    share: Share = field(default_factory=Share)
+
+
+def build_network(settings: TrainSettings, data: DataFacts) -> nn.Module:
+    """The network of a run, with the initial weights that its seed gives."""
+    probe = find_probe(settings.probe)
+    inputs, *shape = data.input_shape
+    extra: dict[str, Any] = {}
+    if settings.down_samplings is not None and (
+        settings.name == "unet" or settings.name in STRUCTURES
+    ):
+        extra["down_samplings"] = settings.down_samplings
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(settings.seed)
+        return probe.make(
+            settings.name,
+            shape=shape,
+            width=settings.width,
+            inputs=inputs,
+            outputs=data.outputs,
+            options=settings.options,
+            **extra,
+        )
+
+
+class Trainer:
+    """A run: its network, its optimiser, and where it stands.
+
+    Parameters
+    ----------
+    settings
+        All that the result depends on.
+    source
+        The samples.
+    folder
+        Where the run is kept.
+    machine
+        Where and how it is computed.
+    after_epoch
+        Called with the row of the log when an epoch is done.
+    """
+
+    def __init__(
+        self,
+        settings: TrainSettings,
+        source: Source,
+        folder: RunFolder,
+        machine: Machine,
+        after_epoch: Callable[[Mapping[str, float]], None] | None = None,
+    ) -> None:
+        self.settings = settings
+        self.source = source
+        self.folder = folder
+        self.machine = machine
+        self.after_epoch = after_epoch
+        self.device = torch.device(machine.device)
+        self.network = build_network(settings, source.facts).to(self.device)
+        if settings.queries < 1 and not getattr(self.network, "takes_queries", False):
+            raise SynthprobeError(
+                f"{settings.name} cannot be trained on a share of the positions: take --queries 1."
+            )
+        self.input_name = find_representation(source.facts.dataset).input
+        self.feed = Feed(
+            source.train,
+            samples=settings.samples,
+            batch=settings.batch,
+            seed=settings.seed,
+            workers=machine.workers,
+            share=machine.share,
+        )
+        self.loss = find_loss(settings.loss)
+        self.optimizer = make_optimizer(
+            settings.optimizer,
+            self.network.parameters(),
+            lr=settings.rate,
+            weight_decay=settings.weight_decay,
+        )
+        self.schedule = make_schedule(
+            settings.schedule, self.optimizer, steps=self.feed.steps * settings.epochs
+        )
+        self.place = Place()
+        self.loss_sum = 0.0
+        self.seconds = 0.0
+
+    def run(self, *, resume: bool = False) -> None:
+        """Train to the end; with ``resume``, from the checkpoint of the folder if there is one."""
+        torch.manual_seed(self.settings.seed + self.machine.share.rank)
+        if resume and self.folder.checkpoint.exists():
+            self._restore(load_checkpoint(self.folder.checkpoint, self.device))
+        if self.machine.share.rank == 0:
+            self.folder.cut_log(self.place.epoch)
+        model = self._wrapped()
+        started = time.perf_counter() - self.seconds
+        with self._bar() as bar:
+            for epoch in range(self.place.epoch, self.settings.epochs):
+                for batch, whole in self.feed.epoch(self.place):
+                    loss = self._step(model, batch, whole)
+                    self.loss_sum += loss
+                    self.place = Place(epoch, self.place.step + 1)
+                    self.seconds = time.perf_counter() - started
+                    bar.set_postfix(loss=f"{loss:.4g}", rate=f"{self.rate:.2g}", refresh=False)
+                    bar.update()
+                    done = self.place.step
+                    if done % self.machine.checkpoint_every == 0 and done < self.feed.steps:
+                        self._save()
+                self._end_epoch(epoch)
+
+    @property
+    def rate(self) -> float:
+        """The learning rate of the next step."""
+        return float(self.optimizer.param_groups[0]["lr"])
+
+    def _step(self, model: nn.Module, batch: dict[str, Tensor], whole: int) -> float:
+        """One step of the optimiser; the loss of this process' share of the batch."""
+        rate = self.rate
+        loss = self._loss(model, batch)
+        # Shares of a batch may differ in size: weighted, their mean is the loss of the batch.
+        weight = len(batch["target"]) * self.machine.share.world / whole if batch else 0.0
+        (loss * weight).backward()
+        value = float(loss.detach())
+        if not math.isfinite(value):
+            step = self.place.epoch * self.feed.steps + self.place.step
+            raise DivergedError(
+                f"the loss is {value} at step {step}, at a learning rate of {rate:.3g}: try a "
+                f"smaller --rate, a longer warm-up, or --precision float32."
+            )
+        self.optimizer.step()
+        self.schedule.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        return value
+
+    def _loss(self, model: nn.Module, batch: dict[str, Tensor]) -> Tensor:
+        if not batch:  # a last batch smaller than the number of processes
+            x = torch.zeros(1, *self.source.facts.input_shape, device=self.device)
+            return model(x).sum() * 0
+        x = batch[self.input_name].to(self.device, non_blocking=True)
+        target = batch["target"].to(self.device, non_blocking=True)
+        queries = self._queries(math.prod(x.shape[2:]))
+        with self._precision():
+            prediction = model(x) if queries is None else model(x, queries)
+        if queries is not None:
+            target = target.flatten(2)[..., queries]
+        return self.loss(prediction.float(), target)
+
+    def _queries(self, positions: int) -> Tensor | None:
+        """The positions at which the loss of this step is computed; ``None`` for all."""
+        if self.settings.queries == 1:
+            return None
+        drawn = stream(self.settings.seed, _QUERIES, self.place).permutation(positions)
+        count = max(1, round(positions * self.settings.queries))
+        return torch.from_numpy(drawn[:count]).to(self.device)
+
+    def _precision(self) -> Any:
+        if self.settings.precision == "float32":
+            return nullcontext()
+        return torch.autocast(self.device.type, dtype=torch.bfloat16)
+
+    def _wrapped(self) -> nn.Module:
+        model: nn.Module = self.network
+        if self.machine.share.world > 1:
+            model = DistributedDataParallel(model)
+        return torch.compile(model) if self.machine.compile else model  # type: ignore[return-value]
+
+    def _end_epoch(self, epoch: int) -> None:
+        steps = self.feed.steps
+        row = {
+            "epoch": epoch + 1,
+            "step": (epoch + 1) * steps,
+            "loss": self.loss_sum / steps,
+            "rate": self.rate,
+            "seconds": self.seconds,
+        }
+        self.loss_sum = 0.0
+        self.place = Place(epoch + 1, 0)
+        if self.machine.share.rank == 0:
+            self.folder.log(row)
+            if self.after_epoch is not None:
+                self.after_epoch(row)
+        self._save()
+
+    def _save(self) -> None:
+        if self.machine.share.rank != 0:
+            return
+        random = {"cpu": torch.get_rng_state()}
+        if self.device.type == "cuda":
+            random["cuda"] = torch.cuda.get_rng_state(self.device)
+        Checkpoint(
+            settings=self.settings,
+            data=self.source.facts,
+            epoch=self.place.epoch,
+            step=self.place.step,
+            loss_sum=self.loss_sum,
+            seconds=self.seconds,
+            model=self.network.state_dict(),
+            optimizer=self.optimizer.state_dict(),
+            schedule=self.schedule.state_dict(),
+            random=random,
+        ).save(self.folder.checkpoint)
+
+    def _restore(self, saved: Checkpoint) -> None:
+        if saved.settings != self.settings or saved.data != self.source.facts:
+            raise SynthprobeError(
+                f"{self.folder.path} was begun with other settings or on other data: take those, "
+                f"or another folder."
+            )
+        self.network.load_state_dict(saved.model)
+        self.optimizer.load_state_dict(dict(saved.optimizer))
+        self.schedule.load_state_dict(dict(saved.schedule))
+        torch.set_rng_state(saved.random["cpu"].cpu())
+        if "cuda" in saved.random and self.device.type == "cuda":
+            torch.cuda.set_rng_state(saved.random["cuda"].cpu(), self.device)
+        self.place = Place(saved.epoch, saved.step)
+        self.loss_sum, self.seconds = saved.loss_sum, saved.seconds
+
+    def _bar(self) -> Any:
+        from tqdm import tqdm
+
+        shown = self.machine.progress and self.machine.share.rank == 0
+        done = self.place.epoch * self.feed.steps + self.place.step
+        return tqdm(
+            total=self.feed.steps * self.settings.epochs,
+            initial=done,
+            unit="step",
+            disable=None if shown else True,
+        )
+
+
+@contextmanager
+def clear_errors() -> Iterator[None]:
+    """Say in one sentence that memory ran out."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, MemoryError) or any(t in str(error) for t in _OUT_OF_MEMORY):
+            raise SynthprobeError(
+                "there is not enough memory: try a smaller --batch, a smaller --width, or "
+                "--queries below 1."
+            ) from error
+        raise

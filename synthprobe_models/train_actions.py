@@ -1,0 +1,203 @@
+"""What the commands that train do."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from synthprobe_data import DATASETS, SynthprobeError
+from synthprobe_data.settings import options
+from synthprobe_models.feed import Share
+from synthprobe_models.inspection import check_name
+from synthprobe_models.probes import fitting
+from synthprobe_models.run_folder import RunFolder
+from synthprobe_models.runs import evaluate_checkpoint, finished_run, train_run
+from synthprobe_models.settings import TrainSettings, preset
+from synthprobe_models.source import STREAM, Source, open_source
+from synthprobe_models.sweep import sweep
+from synthprobe_models.tables import make_table
+from synthprobe_models.train import Machine
+from synthprobe_models.train_cli import NAMED
+
+
+def train(given: argparse.Namespace) -> int:
+    """Train a structure, and say what it scores."""
+    source = _source(given)
+    settings = _settings(given, source)
+    out = given.out or Path("runs") / f"{settings.probe}-{settings.name}-{settings.seed}"
+    with _processes(given.device) as share:
+        result = train_run(
+            settings,
+            source,
+            out,
+            machine=_machine(given, share),
+            picture_every=given.picture_every,
+            resume=given.resume,
+            force=given.force,
+            command=given.command_line,
+        )
+    if result:
+        print(
+            f"{out}: {_figures(result['test'])} on {result['test_samples']} test samples, "
+            f"{result['parameters']} parameters, {result['seconds']:.1f} s"
+        )
+    return 0
+
+
+def search(given: argparse.Namespace) -> int:
+    """Search for a learning rate."""
+    source = _source(given)
+    settings = _settings(given, source)
+    machine = _machine(given, Share())
+
+    def run(at_rate: TrainSettings, samples: Source, out: Path) -> dict[str, Any]:
+        return finished_run(at_rate, samples, out, machine=machine, command=given.command_line)
+
+    results = sweep(settings, source, given.out, run)
+    for result in results:
+        print(f"{result['settings']['rate']:<8g} {_figures(result['test'])}")
+    return 0
+
+
+def evaluate(given: argparse.Namespace) -> int:
+    """Evaluate a checkpoint."""
+    path = given.checkpoint
+    if path.is_dir():
+        path = RunFolder(path).checkpoint
+    if given.worst < 0:
+        raise SynthprobeError(f"worst is {given.worst}: it must be a whole number from 0.")
+    saved, scores = evaluate_checkpoint(
+        path,
+        given.on,
+        split=given.split,
+        worst=given.worst,
+        device=_device(given.device),
+        pictures=given.pictures,
+    )
+    if given.json:
+        facts = {
+            "checkpoint": str(path),
+            "on": str(given.on),
+            "split": given.split,
+            "name": saved.settings.name,
+            "epochs": saved.epoch,
+            "samples": scores.samples,
+            "metrics": scores.metrics,
+            "worst": [{"index": index, "loss": loss} for index, loss in scores.worst],
+        }
+        print(json.dumps(facts, indent=2))
+        return 0
+    print(f"{saved.settings.name} after {saved.epoch} epochs, {scores.samples} samples")
+    for name, value in scores.metrics.items():
+        print(f"  {name:<22} {value:.6g}")
+    if scores.worst:
+        print("worst: " + ", ".join(f"{index} ({loss:.3g})" for index, loss in scores.worst))
+    return 0
+
+
+def table(given: argparse.Namespace) -> int:
+    """Make a table of the paper."""
+    out = given.out or Path(f"table-{given.number}-{given.preset}")
+    paths = make_table(
+        given.number,
+        given.preset,
+        out,
+        seeds=given.seeds,
+        rows=given.rows,
+        epochs=given.epochs,
+        machine=_machine(given, Share()),
+        command=given.command_line,
+    )
+    print(paths.markdown.read_text(encoding="utf-8"))
+    return 0
+
+
+def _source(given: argparse.Namespace) -> Source:
+    if given.on != STREAM:
+        if given.data:
+            raise SynthprobeError("--data is for --on stream: a file has its own settings.")
+        return open_source(given.on, probe=given.probe)
+    config = None
+    if given.probe in DATASETS and given.data:
+        config = DATASETS[given.probe].config.from_dict(_pairs("--data", given.data))
+    return open_source(STREAM, probe=given.probe, config=config)
+
+
+def _settings(given: argparse.Namespace, source: Source) -> TrainSettings:
+    """The preset, and over it what was given."""
+    probe = source.facts.dataset
+    check_name(given.name)
+    if probe not in fitting(given.name):
+        raise SynthprobeError(f"{given.name} does not fit the probe {probe}.")
+    names = [setting.name for setting in options(TrainSettings)] + list(NAMED)
+    chosen = {name: getattr(given, name) for name in names if getattr(given, name) is not None}
+    if given.options:
+        chosen["options"] = _pairs("--options", given.options)
+    return TrainSettings(
+        **{**preset(probe, given.preset), "name": given.name, "probe": probe, **chosen}
+    )
+
+
+def _machine(given: argparse.Namespace, share: Share) -> Machine:
+    for name in ("workers", "picture_every"):
+        if getattr(given, name) < 0:
+            raise SynthprobeError(f"{name} is {getattr(given, name)}: it must be 0 or more.")
+    if given.checkpoint_every < 1:
+        raise SynthprobeError(
+            f"checkpoint_every is {given.checkpoint_every}: it must be 1 or more."
+        )
+    return Machine(
+        device=_device(given.device),
+        workers=given.workers,
+        compile=given.compile,
+        checkpoint_every=given.checkpoint_every,
+        share=share,
+    )
+
+
+def _device(name: str) -> str:
+    """The name of a device that is there; `SynthprobeError` for others."""
+    try:
+        torch.zeros(1, device=name)
+    except (RuntimeError, AssertionError) as error:
+        raise SynthprobeError(f"there is no device {name!r} here: take cpu.") from error
+    return name
+
+
+@contextmanager
+def _processes(device: str) -> Iterator[Share]:
+    """Which of the processes that ``torchrun`` has started is this one, if any were."""
+    world = int(os.environ.get("WORLD_SIZE", "1"))
+    if world == 1:
+        yield Share()
+        return
+    torch.distributed.init_process_group("nccl" if device.startswith("cuda") else "gloo")
+    try:
+        yield Share(torch.distributed.get_rank(), world)
+    finally:
+        torch.distributed.destroy_process_group()
+
+
+def _pairs(option: str, words: Sequence[str]) -> dict[str, Any]:
+    """``NAME=VALUE``, in which a value that is no JSON is a text."""
+    found: dict[str, Any] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not name or not equals:
+            raise SynthprobeError(f"{option} {word} is not of the form NAME=VALUE.")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
+
+
+def _figures(metrics: dict[str, float]) -> str:
+    return ", ".join(f"{name} {value:.6g}" for name, value in metrics.items())

@@ -1,0 +1,115 @@
+"""The options of the commands that train: train, sweep, eval and table."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from synthprobe_data.settings import options
+from synthprobe_models.settings import PRESET_NAMES, TrainSettings
+
+_HELP: Final = {
+    "optimizer": "paper, ranger21, sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw",
+    "schedule": "ranger21 or constant",
+    "loss": "scale-invariant, silog or mse",
+    "precision": "float32 or bfloat16",
+}
+NAMED: Final = tuple(_HELP)
+"""The settings that are names."""
+
+
+def _act(name: str) -> Callable[[argparse.Namespace], int]:
+    """What a command does, found when it is done: the parser must work without PyTorch."""
+
+    def act(given: argparse.Namespace) -> int:
+        from synthprobe_models import train_actions
+
+        return int(getattr(train_actions, name)(given))
+
+    return act
+
+
+def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
+    """Add the commands that train to those of ``synthprobe-probe``, and return them."""
+    train = commands.add_parser("train", help="train a structure on a dataset")
+    train.set_defaults(act=_act("train"))
+    _add_run_options(train)
+    train.add_argument("--out", type=Path, metavar="FOLDER", help="folder of the run")
+    train.add_argument("--resume", action="store_true", help="go on with the run in the folder")
+    train.add_argument("--force", action="store_true", help="begin anew in a folder that has a run")
+
+    search = commands.add_parser("sweep", help="search for a learning rate as the paper did")
+    search.set_defaults(act=_act("search"))
+    _add_run_options(search)
+    search.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="for the runs")
+
+    check = commands.add_parser("eval", help="evaluate a checkpoint on a dataset")
+    check.set_defaults(act=_act("evaluate"))
+    check.add_argument(
+        "checkpoint", type=Path, metavar="CHECKPOINT", help="file of a run, or its folder"
+    )
+    check.add_argument("--on", required=True, metavar="PATH", help="file or folder of shards")
+    check.add_argument("--split", default="test", help="which split (test)")
+    check.add_argument("--worst", type=int, default=8, metavar="N", help="name the N worst (8)")
+    check.add_argument("--pictures", type=Path, metavar="PNG", help="draw the worst samples")
+    check.add_argument("--json", action="store_true", help="as JSON, for programs")
+    check.add_argument("--device", default="cpu", help="cpu, cuda or mps (cpu)")
+
+    table = commands.add_parser("table", help="train every row of a table of the paper")
+    table.set_defaults(act=_act("table"))
+    table.add_argument("number", type=int, choices=(1, 2, 3), help="which table")
+    table.add_argument("--preset", choices=PRESET_NAMES, default="mini", help="sizes (mini)")
+    table.add_argument("--out", type=Path, metavar="FOLDER", help="folder (table-NUMBER-PRESET)")
+    table.add_argument("--seeds", type=int, default=1, metavar="N", help="runs of each row (1)")
+    table.add_argument("--rows", nargs="+", metavar="NAME", help="only these rows, by structure")
+    table.add_argument("--epochs", type=int, metavar="N", help="instead of the preset's")
+    _add_machine_options(table)
+    return [train, search, check, table]
+
+
+def _add_run_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("name", metavar="NAME", help="a structure or a network; see list")
+    command.add_argument(
+        "--on", required=True, metavar="PATH", help="file or folder of shards, or: stream"
+    )
+    command.add_argument("--probe", help="which dataset a stream generates")
+    command.add_argument(
+        "--data", nargs="+", default=[], metavar="K=V", help="settings of the data of a stream"
+    )
+    command.add_argument("--preset", choices=PRESET_NAMES, default="mini", help="sizes (mini)")
+    settings = command.add_argument_group("settings, instead of those of the preset")
+    for setting in options(TrainSettings):
+        whole = isinstance(setting.metadata["low"], int)
+        settings.add_argument(
+            "--" + setting.name.replace("_", "-"),
+            type=int if whole else float,
+            metavar="N" if whole else "X",
+            help=setting.metadata["help"],
+        )
+    for name in NAMED:
+        settings.add_argument(f"--{name}", metavar="NAME", help=_HELP[name])
+    settings.add_argument(
+        "--options", nargs="+", metavar="K=V", help="options of the structure, such as heads=4"
+    )
+    _add_machine_options(command)
+
+
+def _add_machine_options(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group("where and how to compute")
+    group.add_argument("--device", default="cpu", help="cpu, cuda or mps (cpu)")
+    group.add_argument(
+        "--workers", type=int, default=0, metavar="N", help="processes that read (0)"
+    )
+    group.add_argument("--compile", action="store_true", help="compile the network")
+    group.add_argument(
+        "--checkpoint-every",
+        type=int,
+        default=200,
+        metavar="N",
+        help="steps between checkpoints (200)",
+    )
+    group.add_argument(
+        "--picture-every", type=int, default=10, metavar="N", help="epochs between pictures (10)"
+    )

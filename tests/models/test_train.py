@@ -1,0 +1,209 @@
+"""Training runs: the same again, from anywhere, and stopped in one sentence."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from synthprobe_data import SynthprobeError  # noqa: E402
+from synthprobe_models.checkpoint import load_checkpoint  # noqa: E402
+from synthprobe_models.feed import Place  # noqa: E402
+from synthprobe_models.run_folder import RunFolder  # noqa: E402
+from synthprobe_models.runs import finished_run, train_run  # noqa: E402
+from synthprobe_models.source import open_source  # noqa: E402
+from synthprobe_models.train import DivergedError, Machine, Trainer  # noqa: E402
+from tests.models.training import CONFIG, small_file, small_settings  # noqa: E402
+
+QUIET = Machine(progress=False)
+CAREFUL = Machine(progress=False, checkpoint_every=1)
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    return open_source(small_file(tmp_path_factory.mktemp("train") / "rde.h5"))
+
+
+def weights(folder) -> dict:
+    return dict(load_checkpoint(RunFolder(folder).checkpoint).model)
+
+
+def assert_equal(one: dict, other: dict) -> None:
+    assert one.keys() == other.keys()
+    for name, value in one.items():
+        assert torch.equal(value, other[name]), name
+
+
+def test_a_run_leaves_all_that_is_needed_to_know_it(source, tmp_path) -> None:
+    result = train_run(small_settings(), source, tmp_path / "run", machine=QUIET, command="c")
+    folder = RunFolder(tmp_path / "run")
+    assert json.loads(folder.settings.read_text()) == small_settings().to_dict()
+    assert folder.read_result() == json.loads(json.dumps(result))
+    assert set(result["test"]) == {"loss", "ord", "delta", "rmse"}
+    assert (result["test_samples"], result["train_samples"]) == (5, 5)
+    assert result["data"]["content"] == source.facts.content
+    with open(folder.log_file, newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["epoch"], row["step"]) for row in rows] == [("1", "3"), ("2", "6")]
+    assert [path.name for path in folder.pictures.iterdir()] == ["epoch-00002.png"]
+
+
+def test_training_makes_the_loss_small(source, tmp_path) -> None:
+    settings = small_settings(epochs=30, rate=1e-2)
+    train_run(settings, source, tmp_path / "run", machine=QUIET, picture_every=0)
+    rows = RunFolder(tmp_path / "run").read_log()
+    assert float(rows[-1]["loss"]) < 0.2 * float(rows[0]["loss"])
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_one_others(source, tmp_path) -> None:
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        train_run(small_settings(seed=seed), source, tmp_path / name, machine=QUIET)
+    assert_equal(weights(tmp_path / "a"), weights(tmp_path / "b"))
+    with pytest.raises(AssertionError):
+        assert_equal(weights(tmp_path / "a"), weights(tmp_path / "c"))
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "paper"])
+@pytest.mark.parametrize("stop", [1, 3, 4])
+def test_a_run_that_was_stopped_goes_on_bit_for_bit(
+    source, tmp_path, monkeypatch, stop: int, optimizer: str
+) -> None:
+    settings = small_settings(optimizer=optimizer)
+    train_run(settings, source, tmp_path / "whole", machine=CAREFUL)
+    step = Trainer._step
+    done = iter(range(stop))
+
+    def stopped(*arguments):
+        if next(done, None) is None:
+            raise KeyboardInterrupt
+        return step(*arguments)
+
+    monkeypatch.setattr(Trainer, "_step", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        train_run(settings, source, tmp_path / "parts", machine=CAREFUL)
+    monkeypatch.undo()
+    saved = load_checkpoint(tmp_path / "parts" / "checkpoint.pt")
+    assert (saved.epoch, saved.step) == divmod(stop, 3)
+    train_run(settings, source, tmp_path / "parts", machine=CAREFUL, resume=True)
+    whole, parts = (
+        load_checkpoint(tmp_path / name / "checkpoint.pt") for name in ("whole", "parts")
+    )
+    assert_equal(dict(whole.model), dict(parts.model))
+    for one, other in zip(
+        whole.optimizer["state"].values(), parts.optimizer["state"].values(), strict=True
+    ):
+        for name, value in one.items():
+            assert torch.equal(torch.as_tensor(value), torch.as_tensor(other[name]))
+    logs = [
+        [row["loss"] for row in RunFolder(tmp_path / name).read_log()]
+        for name in ("whole", "parts")
+    ]
+    assert logs[0] == logs[1]
+
+
+def test_a_run_that_was_killed_goes_on(source, tmp_path) -> None:
+    file = small_file(tmp_path / "rde.h5")
+    command = [
+        *(sys.executable, "-m", "synthprobe_models.cli", "train", "unet", "--on", str(file)),
+        *("--out", str(tmp_path / "run"), "--epochs", "400", "--batch", "5", "--width", "3"),
+        *("--down-samplings", "1", "--checkpoint-every", "1", "--optimizer", "adamw"),
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    checkpoint = tmp_path / "run" / "checkpoint.pt"
+    for _ in range(600):
+        if checkpoint.exists() and process.poll() is None:
+            break
+        time.sleep(0.1)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before = load_checkpoint(checkpoint)
+    assert before.epoch < 400
+    settings = dataclasses.replace(before.settings, epochs=400)
+    trainer = Trainer(settings, open_source(file), RunFolder(tmp_path / "run"), CAREFUL)
+    trainer._restore(before)
+    assert trainer.place == Place(before.epoch, before.step)
+
+
+def test_other_settings_or_other_data_are_not_resumed(source, tmp_path) -> None:
+    train_run(small_settings(), source, tmp_path / "run", machine=QUIET)
+    other = open_source(small_file(tmp_path / "other.h5", seed=1))
+    for settings, samples in ((small_settings(rate=0.5), source), (small_settings(), other)):
+        with pytest.raises(SynthprobeError, match="begun with other settings or on other data"):
+            train_run(settings, samples, tmp_path / "run", machine=QUIET, resume=True)
+
+
+def test_a_folder_with_a_run_is_refused_and_untouched(source, tmp_path) -> None:
+    train_run(small_settings(), source, tmp_path / "run", machine=QUIET)
+    before = {p.name: p.read_bytes() for p in (tmp_path / "run").iterdir() if p.is_file()}
+    with pytest.raises(SynthprobeError, match="has a run already: take --resume"):
+        train_run(small_settings(), source, tmp_path / "run", machine=QUIET)
+    assert before == {p.name: p.read_bytes() for p in (tmp_path / "run").iterdir() if p.is_file()}
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter.txt").write_text("mine")
+    with pytest.raises(SynthprobeError, match="is not empty and no run"):
+        train_run(small_settings(), source, tmp_path / "full", machine=QUIET, force=True)
+
+
+def test_a_complete_run_is_not_trained_again(source, tmp_path, monkeypatch) -> None:
+    first = finished_run(small_settings(), source, tmp_path / "run", machine=QUIET)
+    monkeypatch.setattr(Trainer, "run", None)
+    again = finished_run(small_settings(), source, tmp_path / "run", machine=QUIET)
+    assert again["test"] == first["test"]
+
+
+def test_a_loss_that_is_no_number_stops_the_run(source, tmp_path) -> None:
+    settings = small_settings(optimizer="sgd", rate=100.0, epochs=30)
+    with pytest.raises(DivergedError, match=r"the loss is (nan|inf) at step \d+, at a learning ra"):
+        train_run(settings, source, tmp_path / "run", machine=QUIET)
+
+
+def test_a_share_of_the_positions_is_refused_where_it_makes_no_sense(source, tmp_path) -> None:
+    with pytest.raises(SynthprobeError, match="unet cannot be trained on a share of the positions"):
+        train_run(small_settings(queries=0.5), source, tmp_path / "run", machine=QUIET)
+
+
+def test_a_stream_can_be_trained_on(tmp_path) -> None:
+    source = open_source("stream", probe="rde", config=CONFIG)
+    result = train_run(small_settings(samples=9), source, tmp_path / "run", machine=QUIET)
+    assert result["data"]["content"] == "stream with seed 0"
+    assert result["test_samples"] == 2_000
+    assert result["train_samples"] == 9
+
+
+def test_bfloat16_trains(source, tmp_path) -> None:
+    settings = small_settings(precision="bfloat16", epochs=10, rate=1e-2)
+    train_run(settings, source, tmp_path / "run", machine=QUIET, picture_every=0)
+    rows = RunFolder(tmp_path / "run").read_log()
+    assert float(rows[-1]["loss"]) < float(rows[0]["loss"])
+
+
+def test_two_processes_train_the_network_of_one(tmp_path) -> None:
+    file = small_file(tmp_path / "rde.h5")  # 10 samples in batches of 4: shares of 2, and of 1
+    words = [
+        *("-m", "synthprobe_models.cli", "train", "unet", "--on", str(file), "--epochs", "3"),
+        *("--batch", "4", "--width", "3", "--down-samplings", "1", "--optimizer", "sgd"),
+        *("--rate", "0.1", "--loss", "mse", "--picture-every", "0"),
+    ]
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    for start, name in (([sys.executable], "one"), (torchrun, "two")):
+        done = subprocess.run(
+            [*start, *words, "--out", str(tmp_path / name)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    one, two = weights(tmp_path / "one"), weights(tmp_path / "two")
+    for name, value in one.items():
+        assert torch.allclose(value, two[name], rtol=1e-4, atol=1e-6), name
