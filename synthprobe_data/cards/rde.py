@@ -93,8 +93,8 @@ def rde_figures(data: OpenDataset) -> tuple[Tally, ...]:
 
 
 def _count(counts: Counter[int], values: NDArray[Any]) -> None:
-    found, times = np.unique(values, return_counts=True)
-    counts.update(dict(zip(found.tolist(), times.tolist(), strict=True)))
+    times = np.bincount(values.ravel())
+    counts.update({value: int(times[value]) for value in np.flatnonzero(times).tolist()})
 
 
 def _difficulty(block: Block, height: int, width: int) -> Block:
