@@ -51,8 +51,8 @@ def _read(reader: ShardReader, start: int, stop: int, names: Sequence[str]) -> B
 
 def count(counts: Counter[int], values: NDArray[Any]) -> None:
     """Add to ``counts`` how often each of these whole numbers occurs."""
-    found, times = np.unique(values, return_counts=True)
-    counts.update(dict(zip(found.tolist(), times.tolist(), strict=True)))
+    times = np.bincount(values.ravel())
+    counts.update({int(value): int(times[value]) for value in np.flatnonzero(times)})
 
 
 def histogram(
