@@ -122,7 +122,7 @@ class Lambda(nn.Module):
             The input.
         queries
             The numbers of some positions, counted through all axes: the output then is that at
-            these positions only, (batch, channels, queries), at the cost of these only.
+            these positions only, (batch, channels, queries). Keys and values are those of all.
         """
         at = slice(None) if queries is None else queries
         plain, placed = self.place(x)
@@ -162,9 +162,10 @@ class Lambda(nn.Module):
         first, second = self.positions.pair(x)
         if queries is not None:
             second = second[..., queries]
-        weights = k @ first.mT
+        # A product with @ would make a copy of P for each sample.
+        weights = torch.einsum("bhkm,hcm->bhkc", k, first)
         if self.project is None:
-            return (weights @ second).flatten(1, 2)
+            return torch.einsum("bhkc,hcn->bhkn", weights, second).flatten(1, 2)
         # (A K̄ P^T) P, which spares A (K̄ P^T P) a map of M channels over all positions.
         a = self.project.weight.view(-1, self.heads, k.shape[2])
         lambda_pos = torch.einsum("ohk,bhkc->bohc", a, weights)

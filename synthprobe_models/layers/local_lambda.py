@@ -39,9 +39,7 @@ class LocalLambda(Lambda):
             raise SynthprobeError(f"a window of width {width} has no centre: take an odd width.")
         self.width = width
         outputs = self.query.weight.shape[0] // self.heads
-        half = width // 2
-        # One input, and the channels of V as a depth that the kernel does not extend along.
-        self.window = nn.Conv3d(1, outputs, (1, width, width), padding=(0, half, half))
+        self.window = nn.Conv2d(1, outputs, width, padding=width // 2)
 
     def positional(
         self, x: Tensor, q: Tensor, k: Tensor, v: Tensor, queries: Tensor | None
@@ -53,9 +51,8 @@ class LocalLambda(Lambda):
         return y if encoded is None else y + encoded
 
     def _all(self, q: Tensor, v: Tensor, shape: Sequence[int]) -> Tensor:
-        maps = v.reshape(-1, 1, v.shape[2], *shape)
-        lambdas = self.window(maps).view(*q.shape[:3], *v.shape[2:])
-        return torch.einsum("bhkn,bhkvn->bhvn", q, lambdas).flatten(1, 2)
+        lambdas = self.window(v.reshape(-1, 1, *shape)).view(*v.shape[:3], *q.shape[2:])
+        return (q[:, :, None] * lambdas).sum(3).flatten(1, 2)
 
     def _some(self, q: Tensor, v: Tensor, shape: Sequence[int], queries: Tensor) -> Tensor:
         """Each query makes one kernel of its own from all of W."""

@@ -124,11 +124,12 @@ class Placed(nn.Module):
                 raise SynthprobeError(
                     f"positions along {self.axes} axes were expected, not along {len(shape)}."
                 )
-            with torch.device("cpu"):
-                made = self.make(shape)
+            # What is made while nothing is recorded must do for training as well.
+            with torch.inference_mode(False), torch.device("cpu"):
+                made = [figures.to(like) for figures in self.make(shape)]
             self._kept = len(made)
             for k, figures in enumerate(made):
-                self.register_buffer(f"figures_{k}", figures.to(like), persistent=False)
+                self.register_buffer(f"figures_{k}", figures, persistent=False)
             self._made_for = wanted
         return tuple(getattr(self, f"figures_{k}") for k in range(self._kept))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
+import synthprobe_models  # noqa: E402
 from synthprobe_models.networks.unet import UNet  # noqa: E402
 from synthprobe_models.probes import PROBES, count_parameters, nearest_width  # noqa: E402
 from synthprobe_models.published import (  # noqa: E402
@@ -18,14 +20,15 @@ from synthprobe_models.published import (  # noqa: E402
     code_ceiling,
     find_rows,
     non_local_parameters,
-    window_ceiling,
+    window_share,
 )
 from synthprobe_models.registry import NETWORKS, STRUCTURES  # noqa: E402
 
 # These come with the layers of attention.
 ABSENT = {"transformer", "mlp-mixer", "nystromformer", "linformer", "reformer"}
 PRESENT = [row for row in ROWS if row.name not in ABSENT or row.name in STRUCTURES]
-LOCATED = {row.title: row for row in find_rows(table=1)}
+DOCS = Path(synthprobe_models.__file__).with_name("STRUCTURES.md").read_text(encoding="utf-8")
+FIRST = {row.title: row for row in find_rows(table=1)}
 
 
 def test_every_row_names_a_structure_or_a_network() -> None:
@@ -51,7 +54,7 @@ def test_the_tables_are_complete_and_their_probes_know_their_widths() -> None:
     for row in ROWS:
         if row.table != 1 or row.name == "unet":
             assert row.width == PROBES[row.probe].width
-        assert row.ceiling is None or max(row.figures.values()) <= row.ceiling + 0.005
+        assert row.bound is None or max(row.figures.values()) <= row.bound + 0.005
 
 
 @pytest.mark.parametrize(
@@ -59,7 +62,7 @@ def test_the_tables_are_complete_and_their_probes_know_their_widths() -> None:
     ["Global Context", "Global Average Pooling", "Lambda", "Lambda + PE", "Lambda + PE + TT"],
 )
 def test_published_counts_of_the_non_local_u_net_follow_one_formula(title: str) -> None:
-    row = LOCATED[title]
+    row = FIRST[title]
     layer = STRUCTURES[row.name].make(row.width, (8, 8), "rde")
     assert non_local_parameters(row.width, count_parameters(layer)) == row.parameters
 
@@ -70,16 +73,26 @@ def test_our_non_local_u_net_has_the_parameters_that_the_docs_say(width: int) ->
     assert count_parameters(network) == 464 * width**2 + 1786 * width + 1
 
 
+@pytest.mark.parametrize("row", FIRST.values(), ids=FIRST)
+def test_docs_have_our_counts_at_the_published_and_at_the_default_width(row) -> None:
+    if row.name == "unet":
+        assert f"as published, {row.parameters:,}" in DOCS
+        return
+    with torch.device("meta"):
+        network = PROBES["rde"].make(row.name, shape=(32, 32))
+    published = f"{row.width}, {row.parameters:,} | {row.trainable:,}"
+    default = f"{network.head.weight.shape[1]}, {count_parameters(network):,}"
+    assert f"| {row.title} | `{row.name}` | {published} | {default} |" in DOCS
+
+
 def test_the_default_width_on_rde_is_the_nearest_that_the_heads_divide() -> None:
     probe = PROBES["rde"]
-    shape = (32, 32)
     with torch.device("meta"):
-        default = probe.make("lambda-pe", shape=shape)
-        counts = {
-            width: count_parameters(probe.make("lambda-pe", shape=shape, width=width))
-            for width in (36, 40, 44)
-        }
-    assert count_parameters(default) == min(counts.values(), key=lambda n: abs(n - 871_729))
+        counts = [
+            count_parameters(probe.make("lambda-pe", shape=(32, 32), width=width))
+            for width in (36, 40, 44, None)
+        ]
+    assert counts[-1] == min(counts, key=lambda n: abs(n - 871_729))
 
 
 def test_nearest_width_equals_a_search_through_all() -> None:
@@ -106,15 +119,13 @@ def test_nearest_width_uses_up_no_random_numbers() -> None:
     assert torch.equal(torch.rand(3), expected)
 
 
-def test_window_ceiling_is_the_best_of_all_drawings_of_a_window() -> None:
-    square = 5
-    for window in (1, 3, 5, 7):
-        # Of n pixels drawn inside the window, at most window^2 lie in the square.
-        best = max(
-            inside / (square**2 + outside)
-            for inside, outside in itertools.product(range(min(window, square) ** 2 + 1), range(3))
-        )
-        assert window_ceiling(window, square) == pytest.approx(100 * best)
+def test_window_share_is_the_iou_of_a_window_that_is_drawn() -> None:
+    def square(width: int) -> set[tuple[int, int]]:
+        return set(itertools.product(range(-(width // 2), width // 2 + 1), repeat=2))
+
+    for window in (1, 3, 7, 19, 21):
+        iou = len(square(window) & square(21)) / len(square(window) | square(21))
+        assert window_share(window) == pytest.approx(100 * iou)
 
 
 def test_code_ceiling_is_the_one_that_all_cases_give() -> None:

@@ -29,7 +29,7 @@ def local_term(layer: LocalLambda, x: torch.Tensor) -> torch.Tensor:
     channels, H, W = x.shape
     q = naive.linear(layer.query, x.flatten(1)).view(layer.heads, -1, H, W)
     v = naive.linear(layer.value, x.flatten(1)).view(layer.heads, -1, H, W)
-    weight, bias, half = layer.window.weight[:, 0, 0], layer.window.bias, layer.width // 2
+    weight, bias, half = layer.window.weight[:, 0], layer.window.bias, layer.width // 2
     y = torch.zeros_like(v)
     for i, j in itertools.product(range(H), range(W)):
         # The lambda of this position: (keys / heads, values / heads) in each head.

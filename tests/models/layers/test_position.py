@@ -96,6 +96,15 @@ def test_figures_follow_shape_and_precision_and_are_not_saved() -> None:
     assert not list(encoding.parameters())
 
 
+def test_figures_made_in_inference_mode_do_for_training() -> None:
+    encoding = PositionEncoding(8, (4,))
+    weights = torch.ones(8, 8, requires_grad=True)
+    with torch.inference_mode():
+        encoding.pair(torch.zeros(1, 1, 4))
+    (weights @ encoding.pair(torch.zeros(1, 1, 4))[0]).sum().backward()
+    assert weights.grad is not None
+
+
 def test_coordinates_go_from_minus_1_to_1_along_each_axis() -> None:
     places = coordinates((3, 5)).view(2, 3, 5)
     assert places[0, :, 2].tolist() == [-1, 0, 1]

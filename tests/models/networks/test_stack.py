@@ -11,14 +11,10 @@ from synthprobe_models.probes import PROBES, fitting  # noqa: E402
 from synthprobe_models.registry import STRUCTURES  # noqa: E402
 
 ASKED = [
-    name
-    for name, entry in STRUCTURES.items()
-    if getattr(entry.make(8, (4, 4)[: min(entry.dimensions)]), "takes_queries", False)
+    *(name for name in STRUCTURES if name.startswith("lambda")),
+    "global-context",
+    "global-average-pooling",
 ]
-
-
-def test_the_lambda_layers_can_be_asked_for_some_positions() -> None:
-    assert {name for name in STRUCTURES if name.startswith("lambda")} < set(ASKED)
 
 
 @pytest.mark.parametrize(
