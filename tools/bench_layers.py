@@ -11,9 +11,8 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable
-
-os.environ.setdefault("KINETO_LOG_LEVEL", "5")  # before torch reads it: the profiler is talkative
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -229,9 +228,22 @@ def in_turn(
     return times
 
 
+@contextmanager
+def silence() -> Iterator[None]:
+    """Without the lines that the profiler writes when it starts and stops."""
+    kept = os.dup(2)
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
 def peak_memory(form: Form, x: Tensor) -> int:
     """Bytes allocated at most at one time in a forward and backward pass."""
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as found:
+    with silence(), profile(activities=[ProfilerActivity.CPU], profile_memory=True) as found:
         both(form, x)
     events = [e for e in found.profiler.kineto_results.events() if e.name() == "[memory]"]
     level = peak = 0

@@ -20,26 +20,32 @@ CLAIM = "iwsa"
 INTRODUCTION = """\
 # What each structure can see
 
-One untrained layer of each structure, in double precision, with random inputs, built as in the probe {probe} where it
-fits. `python tools/make_structure_table.py` writes this page and the picture; `synthprobe-probe inspect NAME` says more about one
-structure.
+One untrained layer of each structure, in double precision, with random inputs, built as in the
+probe {probe} where it fits. `python tools/make_structure_table.py` writes this page and the
+picture; `synthprobe-probe inspect NAME` says more about one structure.
 
-![Which positions the centre hears](structures.png)
+![Which positions the centre depends on](structures.png)
 
-The picture shows for each structure how much the output at the centre of {canvas} positions depends on the input at each
-position: mean absolute gradient at initialisation, from blue to red over six powers of ten, white where it is zero.
+The picture shows for each structure how much the output at the centre of {canvas} positions depends
+on the input at each position: mean absolute gradient at initialisation, from blue to red over
+six powers of ten, white where it is zero.
 """
 
 LEGEND = """\
-- **sees all**: the output at the centre and at a corner depends on every position of the input, for every input.
-  The shares are those of the positions that the centre and the corner depend on.
-- **translation covariant**: a patch of noise on an empty canvas is moved, and so must be the output, away from the edge. *error* is
-  the largest difference, relative to the largest change that the patch makes. *of contrasts* is the same for the difference between the
-  outputs for two arrangements of the patch. A fixed pattern that lies over the whole canvas is part of the first, and cancels in the second.
-- **permutation equivariant**: the same for random permutations of all positions, in a picture ({canvas}) and, where a
-  structure takes them so, in a row ({row}).
-- **FLOPs**: of matrix products and convolutions grow like this power of the number of positions N, for pictures from {first:,} to
-  {last:,} positions. *parameters* are those of the structure alone, at {width} channels and {shape} positions.
+- **sees all**: the output at the centre and at a corner depends on every position of the input, for
+  every input. The shares are those of the positions that the centre and the corner depend on.
+- **translation covariant**: a patch of noise on an empty canvas is moved, and so must be the
+  output, away from the edge. *error* is the largest difference, relative to the largest change that
+  the patch makes. *of contrasts* is the same for the difference between the outputs for two
+  arrangements of the patch. A fixed pattern over the whole canvas is part of the first, and cancels
+  in the second. Whatever weighs the background by displacements has such a pattern, as it sees the
+  background end at the edge.
+- **permutation equivariant**: the same for random permutations of all positions, in a picture
+  ({canvas}) and, where a structure takes them so, in a row ({row}).
+- **FLOPs** of matrix products and convolutions grow like this power of the number of positions N,
+  for pictures from {first:,} to {last:,} positions (256 to 1,024 for a structure that cannot be
+  counted without being run). *parameters* are those of the structure alone, at {width} channels and
+  {shape} positions.
 """
 
 
@@ -106,8 +112,8 @@ def answers(found: list[Inspection]) -> str:
             verdict = "It is" if sight.sees_all else "It is not"
             lines += [
                 '**Is IWSA, as claimed, "a global receptive field in a single layer"?** '
-                f"{verdict}: its centre depends on {sight.centre.share:.1%} of {sides(sight.shape)} "
-                f"positions and its corner on {sight.corner.share:.1%}.",
+                f"{verdict}: its centre depends on {sight.centre.share:.1%} of "
+                f"{sides(sight.shape)} positions and its corner on {sight.corner.share:.1%}.",
                 "",
             ]
     return "\n".join(lines)

@@ -132,6 +132,11 @@ def test_a_sum_over_displacements_sees_the_edge_and_is_covariant_but_for_it(shap
     assert errors.inside > 0.01
 
 
+def test_what_cannot_tell_arrangements_apart_has_no_error_of_contrasts() -> None:
+    module = Function(lambda x: (x.mean(axes(x), keepdim=True) + 1).expand_as(x))
+    assert translation_errors(module, CHANNELS, (12, 13)).contrast < ROUNDING
+
+
 def test_learned_positions_show_although_they_start_at_zero() -> None:
     with double_precision():
         module = LearnedPositions((12, 12))
