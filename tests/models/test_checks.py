@@ -145,7 +145,7 @@ def test_learned_positions_show_although_they_start_at_zero() -> None:
 
 
 @given(by=st.integers(-3, 3), shape=st.sampled_from([(16,), (12, 17)]))
-@hypothesis_settings(max_examples=15)
+@hypothesis_settings(max_examples=8)
 def test_a_shift_is_covariant_and_not_equivariant(by: int, shape) -> None:
     module = shifted(by)
     field = receptive_field(module, CHANNELS, shape, inputs=2)
@@ -157,7 +157,7 @@ def test_a_shift_is_covariant_and_not_equivariant(by: int, shape) -> None:
 
 
 @given(width=st.sampled_from([1, 3, 5, 7]), height=st.integers(12, 20))
-@hypothesis_settings(max_examples=10)
+@hypothesis_settings(max_examples=6)
 def test_a_convolution_sees_its_window_and_is_covariant(width: int, height: int) -> None:
     shape = (height, 13)
     module = convolution(width)
