@@ -134,8 +134,12 @@ def lambda_layer(module: nn.Module) -> Form:
             weights = torch.einsum("bhkn,hcn->bhkc", k, first)
             y = y + torch.einsum("bhkc,hcn->bhkn", weights, second)
         if hasattr(module, "window"):
+            # The channels of V are a depth that the kernel does not extend along.
             maps = v.reshape(-1, 1, v.shape[2], *x.shape[2:])
-            lambdas = module.window(maps).view(*q.shape[:3], v.shape[2], -1)
+            half = module.width // 2
+            weight = module.window.weight[:, :, None]
+            lambdas = F.conv3d(maps, weight, module.window.bias, padding=(0, half, half))
+            lambdas = lambdas.view(*q.shape[:3], v.shape[2], -1)
             y = y + torch.einsum("bhkn,bhkvn->bhvn", q, lambdas)
         return (y * module.scale).reshape(x.shape)
 
