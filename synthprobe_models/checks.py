@@ -183,6 +183,8 @@ def translation_errors(
     empty, still, still_other, still_full = map(run, (torch.zeros_like(full), content, other, full))
     scale, scale_contrast = _largest(still - empty), _largest(still - still_other)
     scale_full = _largest(still_full - empty)
+    if scale_contrast < ROUNDING * scale:  # a structure that does not tell arrangements apart
+        scale_contrast = scale
     inside = contrast = edge = cyclic = 0.0
     for offset in _offsets(shape):
         moved = run(content, offset)

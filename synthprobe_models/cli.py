@@ -149,7 +149,7 @@ def _list(given: argparse.Namespace) -> int:
 
 def _inspect(given: argparse.Namespace) -> int:
     from synthprobe_models.inspection import check_name, inspect
-    from synthprobe_models.picture import write_field
+    from synthprobe_models.picture import draw_field, write_png
     from synthprobe_models.report import inspection_text, sides
 
     check_name(given.name)
@@ -170,7 +170,7 @@ def _inspect(given: argparse.Namespace) -> int:
         sight = found.sights[0]
         field = getattr(sight, at)
         title = f"{found.name}: its {at} hears {field.share:.1%} of {sides(sight.shape)} positions"
-        write_field(field, title, path)
+        write_png(draw_field(field, title), path)
     if given.json:
         facts = found.to_dict() | {"pictures": {at: str(path) for at, path in pictures.items()}}
         print(json.dumps(facts, indent=1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -93,9 +94,11 @@ class Sight:
             },
             "translation_covariant": self.translation_covariant,
             "covariant_but_for_a_pattern": self.covariant_but_for_a_pattern,
-            "translation_errors": vars(self.translation),
+            "translation_errors": {
+                name: _finite(error) for name, error in vars(self.translation).items()
+            },
             "permutation_equivariant": self.permutation_equivariant,
-            "permutation_error": self.permutation,
+            "permutation_error": _finite(self.permutation),
             "deterministic": self.deterministic,
         }
 
@@ -135,6 +138,11 @@ class Inspection:
             "growth": growth and {**vars(growth), "exponent": growth.exponent},
             "sights": [sight.to_dict() for sight in self.sights],
         }
+
+
+def _finite(error: float | None) -> float | None:
+    """JSON knows no infinity, which is the error of what varies, but not with the input."""
+    return error if error is None or math.isfinite(error) else None
 
 
 def check_name(name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,8 @@ from synthprobe_models.checks import ReceptiveField
 
 _SIZE: Final = 504
 """The field is about so many pixels wide."""
+_SMALL: Final = 168
+"""The same, for one field of many."""
 _STRIP: Final = 120
 """Height of a row of positions."""
 _GAP: Final = 12
@@ -62,19 +65,44 @@ def draw_field(field: ReceptiveField, title: str) -> Image.Image:
     return sheet
 
 
-def write_field(field: ReceptiveField, title: str, out: Path) -> None:
-    """Write the picture to a PNG file, whole or not at all.
+def draw_sheet(fields: Mapping[str, ReceptiveField], columns: int = 6) -> Image.Image:
+    """Draw many fields of two axes side by side.
 
     Parameters
     ----------
-    field, title
-        As for `draw_field`.
+    fields
+        By their titles.
+    columns
+        How many beside one another.
+    """
+    rows = -(-len(fields) // columns)
+    cell = (_SMALL + _GAP, _SMALL + _GAP + _TEXT + 4)
+    sheet = Image.new("RGB", (columns * cell[0] + _GAP, rows * cell[1] + _GAP), _WHITE)
+    draw, font = ImageDraw.Draw(sheet), ImageFont.load_default(_TEXT - 1)
+    for k, (title, field) in enumerate(fields.items()):
+        left, top = _GAP + k % columns * cell[0], _GAP + k // columns * cell[1]
+        values = field.sensitivity.numpy()
+        shades = Image.fromarray(_shade(values, values.max()))
+        draw.text((left, top), title, _BLACK, font)
+        top += _TEXT + 4
+        sheet.paste(shades.resize((_SMALL, _SMALL), Image.Resampling.NEAREST), (left, top))
+        draw.rectangle((left - 1, top - 1, left + _SMALL, top + _SMALL), outline=_BLACK)
+    return sheet
+
+
+def write_png(picture: Image.Image, out: Path) -> None:
+    """Write a PNG file, whole or not at all.
+
+    Parameters
+    ----------
+    picture
+        What to write.
     out
         The file to write.
     """
     part = out.with_name(out.name + ".part")
     try:
-        draw_field(field, title).save(part, "PNG")
+        picture.save(part, "PNG")
         os.replace(part, out)
     except OSError as error:
         raise SynthprobeError(f"{out} could not be written: {error.strerror}.") from error
