@@ -25,7 +25,7 @@ rde: $(INSTALLED)
 endif
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(INSTALLED_DEV)
 	$(BIN)/ruff check .

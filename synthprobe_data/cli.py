@@ -102,9 +102,11 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
             help=setting.metadata["help"]
             + ("" if setting.default is None else f" ({setting.default})"),
         )
-    modes = settings.add_mutually_exclusive_group()
+    alone = {}  # flags of one setting exclude one another
     for flag in dataset.flags:
-        (modes if flag.setting == "mode" else settings).add_argument(
+        if flag.setting not in alone:
+            alone[flag.setting] = settings.add_mutually_exclusive_group()
+        alone[flag.setting].add_argument(
             flag.flag,
             dest=flag.setting,
             action="store_const",
