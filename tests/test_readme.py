@@ -15,7 +15,7 @@ def test_the_python_of_the_readme_runs_as_it_stands(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     snippets = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
-    assert len(snippets) == 3
+    assert len(snippets) == 4
     names: dict[str, object] = {}
     for snippet in snippets:
         exec(snippet, names)
