@@ -20,7 +20,7 @@ def test_the_python_of_the_readme_runs_as_it_stands(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     snippets = [text for text in python_blocks() if "@structure" not in text]
-    assert len(snippets) == 4
+    assert len(snippets) == 5
     names: dict[str, object] = {}
     for snippet in snippets:
         exec(snippet, names)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from PIL import Image, ImageDraw, ImageFont
 
 from synthprobe_data.rde import RDE, RdeConfig, Scene, read_scene, solve
@@ -20,9 +21,9 @@ from synthprobe_data.rde.reference import render
 from synthprobe_data.rde.solver.alternatives import second_scene
 from synthprobe_data.shards.preview import visible_centres
 
-BLOCK = 250
+BLOCK = 100
 TIMES, GAP, TEXT = 2, 10, 13
-SHOWN = {"rules": 1, "ambiguous": 2}
+SHOWN = {"ambiguous": 2, "rules": 1}
 
 
 def colors_of_second(first: Scene, second: Scene, colors: Any) -> list[int]:
@@ -32,29 +33,38 @@ def colors_of_second(first: Scene, second: Scene, colors: Any) -> list[int]:
 
 
 def examine(config: RdeConfig, sample: dict[str, Any], found: Counter[str]) -> Scene | None:
-    """Count what is found about one sample; return the second scene, if it has other ranks."""
+    """Count what is found about one sample; return the second scene, if there is one."""
     palette = RDE.attributes(config)["palette"]
     reading = solve(sample["image"], palette, blur=config.blur)
     misread = bool((reading.rank != sample["rank"]).any())
     found["reading not unambiguous"] += not reading.unambiguous
     found["reading contradictory"] += reading.contradictory
-    found["reading has other ranks than the sample"] += misread
-    found["unambiguous reading has other ranks than the sample"] += misread and reading.unambiguous
+    found["reading with other ranks than the sample"] += misread
+    found["unambiguous reading with other ranks than the sample"] += misread and reading.unambiguous
     rectangles = sample["rectangles"][: sample["n_rectangles"]]
     first = read_scene(rectangles, height=config.height, width=config.width)
-    second = None
     for other_ranks in (True, False):
-        scene = second_scene(config, rectangles, other_ranks=other_ranks)
-        if scene is None:
-            continue
-        colors = colors_of_second(first, scene, sample["color"])
-        if (render(scene.label, colors, palette, config.blur) != sample["image"]).any():
-            raise AssertionError("the second scene does not have the pixels of the first.")
-        found["second scene, " + ("other ranks" if other_ranks else "other order")] += 1
-        if other_ranks:
-            second = scene
-            found["second scene, other ranks; reading unambiguous"] += reading.unambiguous
-    return second
+        second = second_scene(config, rectangles, other_ranks=other_ranks)
+        if second is not None:
+            colors = colors_of_second(first, second, sample["color"])
+            if (render(second.label, colors, palette, config.blur) != sample["image"]).any():
+                raise AssertionError("the second scene does not have the pixels of the first.")
+            found[f"second scene, {'other ranks' if other_ranks else 'the same ranks'}"] += 1
+            return second
+    return None
+
+
+def examine_block(
+    config: RdeConfig, seed: int, start: int, count: int, shown: int
+) -> tuple[Counter[str], list[Image.Image]]:
+    found, strips = Counter[str](), []
+    block, _ = RDE.generate_block(config, seed, "train", start, count)
+    for row in range(count):
+        sample = {name: column[row] for name, column in block.items()}
+        second = examine(config, sample, found)
+        if second is not None and len(strips) < shown:
+            strips.append(strip(config, sample, second, f"{config.mode}, train {start + row}"))
+    return found, strips
 
 
 def drawing(scene: Scene, first: Scene, colors: Any) -> Image.Image:
@@ -90,7 +100,7 @@ def strip(config: RdeConfig, sample: dict[str, Any], second: Scene, title: str) 
     panels = {
         title: Image.fromarray(sample["image"].repeat(TIMES, 0).repeat(TIMES, 1)),
         "its scene, ranks": drawing(first, first, palette[colors[: len(rectangles)]]),
-        "another scene, other ranks in red": drawing(
+        "another scene; other ranks in red": drawing(
             second, first, palette[colors_of_second(first, second, colors)]
         ),
     }
@@ -108,24 +118,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=10_000, help="of each mode (10000)")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--figure", type=Path, help="PNG to write")
     given = parser.parse_args()
     strips = []
     for mode, shown in SHOWN.items():
-        config, found = RdeConfig(mode=mode), Counter[str]()
-        for start in range(0, given.samples, BLOCK):
-            count = min(BLOCK, given.samples - start)
-            block, _ = RDE.generate_block(config, given.seed, "train", start, count)
-            for row in range(count):
-                sample = {name: column[row] for name, column in block.items()}
-                second = examine(config, sample, found)
-                if second is not None and shown:
-                    shown -= 1
-                    title = f"{mode}, train {start + row}"
-                    strips.append(strip(config, sample, second, title))
+        jobs = (
+            delayed(examine_block)(
+                RdeConfig(mode=mode), given.seed, start, min(BLOCK, given.samples - start), shown
+            )
+            for start in range(0, given.samples, BLOCK)
+        )
+        results = Parallel(given.workers)(jobs)
         print(f"{mode}: of {given.samples} samples")
-        for name, times in found.items():
+        for name, times in sum((found for found, _ in results), Counter()).items():
             print(f"  {name}: {times}", flush=True)
+        strips += [image for _, images in results for image in images][:shown]
     if given.figure and strips:
         width, height = strips[0].size
         sheet = Image.new("RGB", (width, height * len(strips)), (255, 255, 255))

@@ -107,6 +107,19 @@ def test_verify_ends_with_1_and_names_what_is_wrong(
     assert "nothing wrong was found; 2 of 9 samples" in capsys.readouterr().out
 
 
+def test_verify_reads_the_pixels_if_asked_to(
+    source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("verify", source, "--pixels") == 0
+    said = capsys.readouterr().out
+    assert "pixels  9 checked, all well" in said
+    assert "readings  9 off the pixels: 0 not unambiguous, 0 other ranks" in said
+    with h5py.File(source, "r+") as file:
+        file["image"][7] = file["image"][6]
+    assert run("verify", source, "--pixels") == 1
+    assert "rde.h5, row 7 (test 1): pixels: its picture " in capsys.readouterr().out
+
+
 def test_verify_does_not_list_without_end(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with h5py.File(source, "r+") as file:
         for name in ("image", "rank", "label"):

@@ -3,7 +3,7 @@
 Fully saturated colours of full value lie on a circle of 1530 whole hues: from red (0) over yellow
 (255), green, cyan, blue and magenta back to red. The pixels of one rectangle gather around its hue,
 those of different rectangles are far apart. Where a rectangle is flat its pixels have its hue
-exactly, so the commonest hue of a cluster is nearly always the right one; `solve` mends the others.
+exactly, so the commonest hue of a cluster is nearly always the right one; `steps` mends the others.
 """
 
 from __future__ import annotations

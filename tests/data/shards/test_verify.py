@@ -447,3 +447,62 @@ def test_a_wrong_manifest_is_named(
 
 def test_a_folder_without_a_manifest_is_one_failure(tmp_path: Path) -> None:
     assert found(verify(tmp_path)) == {("manifest", None)}
+
+
+@pytest.mark.parametrize("mode", ["certified", "ambiguous"])
+def test_pixels_of_good_files_are_read_and_counted(tmp_path: Path, mode: str) -> None:
+    path = tmp_path / "a.h5"
+    make_file("rde", path, train=40, test=4, config=RdeConfig(**SMALL, mode=mode))
+    report = verify(path, pixels=True)
+    assert report.ok
+    assert report.done["pixels"] == report.readings["read"] == 44
+    open_questions = report.readings["not unambiguous"] + report.readings["other ranks"]
+    assert (open_questions == 0) == (mode == "certified")
+    assert verify(path).readings == {}
+
+
+def paint_over(file: h5py.File) -> None:
+    file["image"][ROW, 10:20, 10:20] = 40
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (change("rank", ROW, 20, 16), "tells other ranks"),
+        (change("label", ROW, 20, 16), "shows other regions"),
+        (paint_over, "this is not an RDE picture"),
+    ],
+)
+def test_a_row_that_the_pixels_contradict_is_named(
+    good: Path, tmp_path: Path, damage: Damage, sentence: str
+) -> None:
+    report = verify(damaged(good, tmp_path, damage), pixels=True)
+    misread = [failure for failure in report.failures if failure.check == "pixels"]
+    assert [failure.row for failure in misread] == [ROW]
+    assert sentence in misread[0].sentence
+
+
+def test_a_whole_picture_of_another_sample_is_told_from_the_pixels(
+    good: Path, tmp_path: Path
+) -> None:
+    def exchange(file: h5py.File) -> None:
+        file["image"][ROW] = file["image"][ROW + 1]
+
+    report = verify(damaged(good, tmp_path, exchange), pixels=True)
+    assert ("pixels", ROW) in found(report)
+
+
+def test_pixels_that_no_solver_can_read_are_refused_in_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "a.h5"
+    make_file("rde", path, train=2, test=1, config=RdeConfig(**SMALL, blur=2.0))
+    with pytest.raises(SynthprobeError, match=r"blur is 2: .* below about 0.84"):
+        verify(path, pixels=True)
+    assert verify(path).ok
+
+
+def test_a_dataset_without_a_solver_is_refused(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from synthprobe_data.shards import verify as module
+
+    monkeypatch.setattr(module, "ROW_CHECKS", {})
+    with pytest.raises(SynthprobeError, match="there is no solver for rde"):
+        verify(good, pixels=True)

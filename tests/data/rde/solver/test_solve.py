@@ -221,6 +221,24 @@ def test_two_regions_that_show_in_each_others_extents_are_refused() -> None:
     refused(picture(label), "show inside each other's extents in a circle")
 
 
+def test_more_colours_than_rectangles_are_refused() -> None:
+    bands = np.arange(100, dtype=np.uint8).repeat(8)[None, :].repeat(16, 0)
+    image = reference.palette(100)[bands]
+    refused(image, "it has 100 colours, more than the 63 rectangles", blur=0)
+
+
+def test_more_lines_than_sides_are_refused() -> None:
+    chequered = np.indices((130, 130)).sum(0) % 2
+    image = (255 * chequered[:, :, None] * [1, 0, 0]).astype(np.uint8)
+    refused(image, "it changes across more lines than the sides of 63 rectangles", blur=0)
+
+
+def test_a_picture_that_must_not_be_written_to_is_read() -> None:
+    image = picture(reference.paint(boxes((4, 4, 20, 20)), 32, 32))
+    image.flags.writeable = False
+    assert solve(image[:, ::-1]).boxes.tolist() == [[12, 4, 28, 20]]
+
+
 def test_an_empty_picture_is_refused() -> None:
     refused(np.zeros((32, 32, 3), np.uint8), "it shows no rectangle")
     refused(np.zeros((32, 32, 3), np.uint8), "it shows no rectangle", palette=reference.palette(3))

@@ -78,6 +78,11 @@ def solve(image: ArrayLike, palette: ArrayLike | None = None, *, blur: float = 0
         count = np.zeros(CIRCLE, np.int64)
         count_hues(sharp, count)
         hues = cluster_hues(count, inverse.error)
+        if len(hues) > MAX_RECTANGLES:
+            raise SynthprobeError(
+                f"this is not an RDE picture: it has {len(hues)} colours, more than the "
+                f"{MAX_RECTANGLES} rectangles of the largest scene."
+            )
         colors = hue_colors(hues)
     else:
         colors = _checked_palette(palette)
@@ -123,7 +128,7 @@ def _checked_picture(image: ArrayLike) -> NDArray[np.uint8]:
             f"image is {picture.dtype} of shape {shape}: it must be uint8 of shape "
             f"(height, width, 3), {MIN_SIZE} to {MAX_SIZE} pixels high and wide."
         )
-    return np.ascontiguousarray(picture)
+    return np.require(picture, np.uint8, ["C", "W"])  # for the kernels
 
 
 def _checked_blur(blur: Any) -> float:
