@@ -153,6 +153,10 @@ def _machine(given: argparse.Namespace, share: Share) -> Machine:
         raise SynthprobeError(
             f"checkpoint_every is {given.checkpoint_every}: it must be 1 or more."
         )
+    if given.threads is not None:
+        if given.threads < 1:
+            raise SynthprobeError(f"threads is {given.threads}: it must be 1 or more.")
+        torch.set_num_threads(given.threads)
     return Machine(
         device=_device(given.device),
         workers=given.workers,

@@ -102,6 +102,12 @@ def _add_machine_options(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--workers", type=int, default=0, metavar="N", help="processes that read (0)"
     )
+    group.add_argument(
+        "--threads",
+        type=int,
+        metavar="N",
+        help="threads of the processor; 1 is often best for mini",
+    )
     group.add_argument("--compile", action="store_true", help="compile the network")
     group.add_argument(
         "--checkpoint-every",
