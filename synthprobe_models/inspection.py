@@ -26,16 +26,10 @@ from synthprobe_models.checks import (
     translation_errors,
 )
 from synthprobe_models.costs import Growth, Part, count_parts, measure_growth
+from synthprobe_models.counting import build_bare
 from synthprobe_models.layers.parts import Mix
 from synthprobe_models.load import describe_error
-from synthprobe_models.probes import (
-    PROBES,
-    Probe,
-    build_bare,
-    count_parameters,
-    find_probe,
-    fitting,
-)
+from synthprobe_models.probes import PROBES, Probe, find_probe, fitting
 from synthprobe_models.published import find_rows
 from synthprobe_models.registry import NETWORKS, STRUCTURES, Network, Structure
 
@@ -311,10 +305,7 @@ def list_entries() -> list[dict[str, Any]]:
             "title": entry.title,
             "kind": "structure" if isinstance(entry, Structure) else "network",
             "source": entry.source,
-            "parameters": {
-                probe: count_parameters(build_bare(partial(PROBES[probe].make, entry.name)))
-                for probe in fitting(entry.name)
-            },
+            "parameters": {probe: PROBES[probe].count(entry.name) for probe in fitting(entry.name)},
             "published": [
                 {"probe": row.probe, "width": row.width, "parameters": row.parameters}
                 | {"ours": row.trainable}

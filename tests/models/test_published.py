@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import random
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,9 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 import synthprobe_models  # noqa: E402
+from synthprobe_models.counting import count_parameters  # noqa: E402
 from synthprobe_models.networks.unet import UNet  # noqa: E402
-from synthprobe_models.probes import PROBES, count_parameters, nearest_width  # noqa: E402
+from synthprobe_models.probes import PROBES  # noqa: E402
 from synthprobe_models.published import (  # noqa: E402
     ROWS,
     code_ceiling,
@@ -90,30 +90,6 @@ def test_the_default_width_on_rde_is_the_nearest_that_the_heads_divide() -> None
             for width in (36, 40, 44, None)
         ]
     assert counts[-1] == min(counts, key=lambda n: abs(n - 871_729))
-
-
-def test_nearest_width_equals_a_search_through_all() -> None:
-    draw = random.Random(0)
-    for _ in range(20):
-        parameters, largest = draw.randint(1, 300), draw.randint(1, 12)
-        slope, constant = draw.randint(0, 30), draw.randint(0, 50)
-
-        def build(width: int, slope=slope, constant=constant) -> nn.Module:
-            return nn.ParameterList([torch.empty(slope * width), torch.empty(constant)])
-
-        best = min(abs(slope * w + constant - parameters) for w in range(1, largest + 1))
-        found = nearest_width(build, parameters, largest)
-        assert abs(slope * found + constant - parameters) == best
-
-
-def test_nearest_width_uses_up_no_random_numbers() -> None:
-    torch.manual_seed(0)
-    expected = torch.rand(3)
-    torch.manual_seed(0)
-    nearest_width(lambda width: nn.Linear(width, width), 30, 9)
-    with_cpu = nearest_width(lambda width: nn.Linear(width, width, device="cpu"), 30, 9)
-    assert with_cpu == 5
-    assert torch.equal(torch.rand(3), expected)
 
 
 def test_window_share_is_the_iou_of_a_window_that_is_drawn() -> None:

@@ -11,13 +11,8 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 from synthprobe_data import SynthprobeError  # noqa: E402
-from synthprobe_models.probes import (  # noqa: E402
-    PROBES,
-    build_bare,
-    count_parameters,
-    find_probe,
-    fitting,
-)
+from synthprobe_models.counting import count_parameters  # noqa: E402
+from synthprobe_models.probes import PROBES, find_probe, fitting  # noqa: E402
 from synthprobe_models.registry import (  # noqa: E402
     STRUCTURES,
     find_network,
@@ -105,17 +100,6 @@ def test_a_class_that_cannot_be_built_from_channels_and_shape_is_refused() -> No
     with pytest.raises(SynthprobeError, match="cannot be built from channels and shape alone"):
         structure("odd")(lambda channels: nn.Identity())
     assert "odd" not in STRUCTURES
-
-
-def test_a_bare_module_has_no_values_unless_it_needs_them() -> None:
-    assert build_bare(lambda: nn.Linear(10**6, 10**6)).weight.is_meta
-
-    def choosy() -> nn.Module:
-        return nn.Linear(2, 2) if float(torch.ones(1)) else nn.Identity()
-
-    before = torch.random.get_rng_state()
-    assert not build_bare(choosy).weight.is_meta
-    assert torch.equal(torch.random.get_rng_state(), before)
 
 
 def test_a_structure_that_needs_values_to_be_built_fits_every_probe() -> None:

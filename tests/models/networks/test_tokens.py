@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 from torch import Tensor  # noqa: E402
 
 from synthprobe_data import SynthprobeError  # noqa: E402
+from synthprobe_models.counting import count_parameters  # noqa: E402
 from synthprobe_models.networks.tokens import (  # noqa: E402
     Attention,
     TokenBlock,
@@ -16,7 +17,6 @@ from synthprobe_models.networks.tokens import (  # noqa: E402
     extract_latents,
     to_tokens,
 )
-from synthprobe_models.probes import count_parameters  # noqa: E402
 from tests.models.naive import drawn, picture, resize, transform  # noqa: E402
 
 

@@ -7,8 +7,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from synthprobe_data import SynthprobeError  # noqa: E402
+from synthprobe_models.counting import count_parameters  # noqa: E402
 from synthprobe_models.networks.unet import UNet  # noqa: E402
-from synthprobe_models.probes import count_parameters  # noqa: E402
 
 
 def test_the_baseline_has_as_many_parameters_as_published() -> None:
