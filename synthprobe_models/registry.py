@@ -13,6 +13,12 @@ from synthprobe_data import SynthprobeError
 
 PAPER: Final = "Courtois, Morel, Arias 2022"
 """The source of the paper's own structures."""
+NOTES: Final = "Machine Learning for Computer Vision, notes of 2024"
+SCALABLE_VIT: Final = "ScalableViT, supplementary material"
+REPORT: Final = "Achenbach, Bonvin, Zhang"
+"""Of the networks with attention for depth and segmentation."""
+DEEPLAB: Final = "Chen et al. 2018"
+RESNET: Final = "He et al. 2016"
 
 
 class Builder(Protocol):

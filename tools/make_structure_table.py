@@ -10,8 +10,8 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
+from synthprobe_models.field_picture import draw_sheet, write_png
 from synthprobe_models.inspection import Inspection, Sight, inspect
-from synthprobe_models.picture import draw_sheet, write_png
 from synthprobe_models.registry import STRUCTURES
 from synthprobe_models.report import covariance, sides
 
@@ -109,9 +109,9 @@ def answers(found: list[Inspection]) -> str:
     for one in found:
         if one.name == CLAIM:
             sight = one.sights[0]
-            verdict = "It is" if sight.sees_all else "It is not"
+            verdict = "It does" if sight.sees_all else "It does not"
             lines += [
-                '**Is IWSA, as claimed, "a global receptive field in a single layer"?** '
+                '**Does IWSA, as claimed, "realize a global receptive field in a single layer"?** '
                 f"{verdict}: its centre depends on {sight.centre.share:.1%} of "
                 f"{sides(sight.shape)} positions and its corner on {sight.corner.share:.1%}.",
                 "",

@@ -9,12 +9,12 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from synthprobe_models.layers.convolution import conv_norm
-from synthprobe_models.registry import structure
+from synthprobe_models.registry import RESNET, structure
 
 REDUCTION: Final = 4
 
 
-@structure("bottleneck", title="Bottleneck block", source="He et al. 2016", dimensions=[2])
+@structure("bottleneck", title="Bottleneck block", source=RESNET, dimensions=[2])
 class BottleneckBlock(nn.Module):
     """ReLU(x + F(x)), F being 1x1 to a quarter of the channels, 3x3, and 1x1 back.
 

@@ -14,8 +14,8 @@ from torch import nn  # noqa: E402
 
 from synthprobe_data import SynthprobeError  # noqa: E402
 from synthprobe_models.checks import ROUNDING  # noqa: E402
+from synthprobe_models.field_picture import draw_field, draw_sheet  # noqa: E402
 from synthprobe_models.inspection import Inspection, inspect  # noqa: E402
-from synthprobe_models.picture import draw_field, draw_sheet  # noqa: E402
 from synthprobe_models.registry import STRUCTURES, structure  # noqa: E402
 from synthprobe_models.report import covariance, inspection_text  # noqa: E402
 
