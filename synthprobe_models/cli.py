@@ -141,7 +141,9 @@ def _load(modules: Sequence[str]) -> None:
 def _list(given: argparse.Namespace) -> int:
     from synthprobe_models.listing import list_entries, list_text
 
-    entries = list_entries()
+    entries, wrong = list_entries()
+    for sentence in wrong:
+        print(f"{_PROGRAM}: {sentence}", file=sys.stderr)
     print(json.dumps(entries, indent=1) if given.json else list_text(entries))
     return 0
 

@@ -8,6 +8,7 @@ from typing import Final
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
+from synthprobe_models.layers.attention import check_sizes
 from synthprobe_models.layers.convolution import conv_norm
 from synthprobe_models.registry import RESNET, structure
 
@@ -30,8 +31,9 @@ class BottleneckBlock(nn.Module):
         How many times fewer channels the 3x3 convolution has; there is at least one.
     """
 
-    def __init__(self, channels: int, shape: Sequence[int], reduction: int = REDUCTION) -> None:
+    def __init__(self, channels: int, shape: Sequence[int], *, reduction: int = REDUCTION) -> None:
         super().__init__()
+        check_sizes(reduction=reduction)
         inner = max(1, channels // reduction)
         self.reduce = conv_norm(channels, inner, 1)
         self.convolve = conv_norm(inner, inner, 3)
