@@ -22,8 +22,9 @@ def list_entries() -> tuple[list[dict[str, Any]], list[str]]:
         The entries, and a sentence for each that cannot be built in a probe: its parameters there
         are ``None``.
     """
+    entries: list[Structure | Network] = [*STRUCTURES.values(), *NETWORKS.values()]
     wrong: list[str] = []
-    return [_entry(entry, wrong) for entry in (*STRUCTURES.values(), *NETWORKS.values())], wrong
+    return [_entry(entry, wrong) for entry in entries], wrong
 
 
 def _entry(entry: Structure | Network, wrong: list[str]) -> dict[str, Any]:
