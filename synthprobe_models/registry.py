@@ -69,7 +69,13 @@ class Structure:
                 f"{self.name} takes positions along {axes} axes, not {len(shape)}."
             )
         chosen = {**self.options.get(probe or "", {}), **options}
-        return self.build(channels, tuple(shape), **chosen)
+        try:
+            return self.build(channels, tuple(shape), **chosen)
+        except TypeError as error:
+            if "unexpected keyword argument" not in str(error):
+                raise
+            name = str(error).rpartition(" ")[2]
+            raise SynthprobeError(f"{self.name} has no option {name}.") from error
 
 
 @dataclass(frozen=True, kw_only=True)

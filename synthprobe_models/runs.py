@@ -61,12 +61,13 @@ def train_run(
     """
     machine = Machine() if machine is None else machine
     folder = RunFolder(out)
-    if machine.share.rank == 0:
-        folder.begin(settings.to_dict(), resume=resume, force=force)
-    if machine.share.world > 1:
-        torch.distributed.barrier()
     with clear_errors():
         trainer = Trainer(settings, source, folder, machine)
+        # Whatever is wrong with the settings has been said by now.
+        if machine.share.rank == 0:
+            folder.begin(settings.to_dict(), resume=resume, force=force)
+        if machine.share.world > 1:
+            torch.distributed.barrier()
         trainer.after_epoch = _observer(trainer, folder, picture_every)
         trainer.run(resume=resume)
         if machine.share.rank != 0:

@@ -94,7 +94,7 @@ PRESETS: Final[Mapping[tuple[str, str], Mapping[str, Any]]] = {
         "epochs": 8,
         "batch": 32,
         "loss": "scale-invariant",
-        "width": 14,
+        "width": 16,
         "down_samplings": 3,
     },
     ("centered-square", "mini"): {

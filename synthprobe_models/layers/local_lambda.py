@@ -27,19 +27,19 @@ class LocalLambda(Lambda):
     ----------
     channels, shape, options
         As for `Lambda`.
-    width
-        R, an odd number.
+    window
+        R, its width, an odd number.
     """
 
     def __init__(
-        self, channels: int, shape: Sequence[int], *, width: int = 7, **options: Any
+        self, channels: int, shape: Sequence[int], *, window: int = 7, **options: Any
     ) -> None:
         super().__init__(channels, shape, **options)
-        if width % 2 == 0:
-            raise SynthprobeError(f"a window of width {width} has no centre: take an odd width.")
-        self.width = width
+        if window % 2 == 0:
+            raise SynthprobeError(f"a window of width {window} has no centre: take an odd width.")
+        self.window = window
         outputs = self.query.weight.shape[0] // self.heads
-        self.window = nn.Conv2d(1, outputs, width, padding=width // 2)
+        self.local = nn.Conv2d(1, outputs, window, padding=window // 2)
 
     def positional(
         self, x: Tensor, q: Tensor, k: Tensor, v: Tensor, queries: Tensor | None
@@ -51,30 +51,30 @@ class LocalLambda(Lambda):
         return y if encoded is None else y + encoded
 
     def _all(self, q: Tensor, v: Tensor, shape: Sequence[int]) -> Tensor:
-        lambdas = self.window(v.reshape(-1, 1, *shape)).view(*v.shape[:3], *q.shape[2:])
+        lambdas = self.local(v.reshape(-1, 1, *shape)).view(*v.shape[:3], *q.shape[2:])
         return (q[:, :, None] * lambdas).sum(3).flatten(1, 2)
 
     def _some(self, q: Tensor, v: Tensor, shape: Sequence[int], queries: Tensor) -> Tensor:
         """Each query makes one kernel of its own from all of W."""
-        half = self.width // 2
+        half = self.window // 2
         padded = F.pad(v.reshape(*v.shape[:3], *shape), (half,) * 4)
-        step = torch.arange(self.width, device=v.device)
+        step = torch.arange(self.window, device=v.device)
         rows, columns = queries // shape[1], queries % shape[1]
-        window = (rows[:, None, None] + step[:, None]) * padded.shape[-1] + (
+        seen_at = (rows[:, None, None] + step[:, None]) * padded.shape[-1] + (
             columns[:, None, None] + step
         )
-        seen = padded.flatten(3)[..., window.flatten(1)]
-        kernels = torch.einsum("bhkq,kr->bhqr", q, self.window.weight.flatten(1))
+        seen = padded.flatten(3)[..., seen_at.flatten(1)]
+        kernels = torch.einsum("bhkq,kr->bhqr", q, self.local.weight.flatten(1))
         y = torch.einsum("bhqr,bhvqr->bhvq", kernels, seen)
-        constant = torch.einsum("bhkq,k->bhq", q, self.window.bias)
+        constant = torch.einsum("bhkq,k->bhq", q, self.local.bias)
         return (y + constant[:, :, None]).flatten(1, 2)
 
 
-for _width in (7, 19):
+for _window in (7, 19):
     structure(
-        f"lambda-local-{_width}",
-        title=f"Lambda (R = {_width})",
+        f"lambda-local-{_window}",
+        title=f"Lambda (R = {_window})",
         source=PAPER,
         dimensions=[2],
         options=OPTIONS,
-    )(partial(LocalLambda, width=_width))
+    )(partial(LocalLambda, window=_window))

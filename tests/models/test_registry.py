@@ -110,3 +110,8 @@ def test_a_structure_that_needs_values_to_be_built_fits_every_probe() -> None:
             assert probe.make("choosy").head.weight.shape[1] == width <= probe.width
     finally:
         del STRUCTURES["choosy"]
+
+
+def test_an_option_that_a_structure_does_not_have_is_named(shifted) -> None:
+    with pytest.raises(SynthprobeError, match="shifted has no option 'far'"):
+        find_structure(shifted).make(2, (4,), far=1)

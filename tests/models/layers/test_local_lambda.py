@@ -29,12 +29,12 @@ def local_term(layer: LocalLambda, x: torch.Tensor) -> torch.Tensor:
     channels, H, W = x.shape
     q = naive.linear(layer.query, x.flatten(1)).view(layer.heads, -1, H, W)
     v = naive.linear(layer.value, x.flatten(1)).view(layer.heads, -1, H, W)
-    weight, bias, half = layer.window.weight[:, 0], layer.window.bias, layer.width // 2
+    weight, bias, half = layer.local.weight[:, 0], layer.local.bias, layer.window // 2
     y = torch.zeros_like(v)
     for i, j in itertools.product(range(H), range(W)):
         # The lambda of this position: (keys / heads, values / heads) in each head.
         lambdas = bias[None, :, None].expand(layer.heads, -1, v.shape[1]).clone()
-        for a, b in itertools.product(range(layer.width), repeat=2):
+        for a, b in itertools.product(range(layer.window), repeat=2):
             r, c = i + a - half, j + b - half
             if 0 <= r < H and 0 <= c < W:
                 lambdas += weight[:, a, b][None, :, None] * v[:, None, :, r, c]
@@ -42,9 +42,9 @@ def local_term(layer: LocalLambda, x: torch.Tensor) -> torch.Tensor:
     return y.reshape(channels, -1) / math.sqrt(len(weight))
 
 
-@pytest.mark.parametrize(("width", "keys"), [(1, None), (3, 4), (5, 16)])
-def test_local_lambda_is_its_formula(width: int, keys) -> None:
-    layer = randomised(LocalLambda(8, (4, 3), heads=2, keys=keys, width=width))
+@pytest.mark.parametrize(("window", "keys"), [(1, None), (3, 4), (5, 16)])
+def test_local_lambda_is_its_formula(window: int, keys) -> None:
+    layer = randomised(LocalLambda(8, (4, 3), heads=2, keys=keys, window=window))
     x = draw(2, 8, 4, 3)
     y = layer(x)
     for sample, output in zip(x, y, strict=True):
@@ -53,7 +53,7 @@ def test_local_lambda_is_its_formula(width: int, keys) -> None:
 
 
 def test_a_window_and_an_encoding_go_together() -> None:
-    layer = randomised(LocalLambda(8, (4, 3), heads=2, width=3, encoding="decor"))
+    layer = randomised(LocalLambda(8, (4, 3), heads=2, window=3, encoding="decor"))
     x = draw(1, 8, 4, 3)
     p = naive.encoding("cosine", 8, (4, 3))
     decor = naive.lambda_layer(layer, x[0].flatten(1), encoding_mode="decor", p=p)
@@ -62,7 +62,7 @@ def test_a_window_and_an_encoding_go_together() -> None:
 
 def test_a_window_without_a_centre_is_refused() -> None:
     with pytest.raises(SynthprobeError, match="a window of width 4 has no centre"):
-        LocalLambda(8, (4, 3), width=4)
+        LocalLambda(8, (4, 3), window=4)
 
 
 def with_coordinates(x: torch.Tensor) -> torch.Tensor:

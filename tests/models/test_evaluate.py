@@ -1,0 +1,99 @@
+"""Evaluation, and the checkpoints and files that do not go together."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from torch import nn  # noqa: E402
+
+from synthprobe_data import CenteredSquareConfig, SynthprobeError, make_file  # noqa: E402
+from synthprobe_models.cli import main  # noqa: E402
+from synthprobe_models.data import ShardDataset  # noqa: E402
+from synthprobe_models.evaluate import evaluate  # noqa: E402
+from synthprobe_models.losses import find_loss  # noqa: E402
+from synthprobe_models.runs import evaluate_checkpoint, train_run  # noqa: E402
+from synthprobe_models.source import open_source  # noqa: E402
+from synthprobe_models.train import Machine  # noqa: E402
+from tests.models.training import small_file, small_settings  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A file, and a run on it."""
+    path = tmp_path_factory.mktemp("evaluate")
+    source = open_source(small_file(path / "rde.h5"))
+    train_run(small_settings(), source, path / "run", machine=Machine(progress=False))
+    return path
+
+
+class Red(nn.Module):
+    """Takes the red channel for the answer."""
+
+    def forward(self, x):
+        return x[:, :1]
+
+
+def test_figures_do_not_depend_on_the_batches_and_the_worst_come_first(folder) -> None:
+    samples = ShardDataset(folder / "rde.h5", "train")
+    whole = evaluate(Red(), samples, loss="mse", worst=4, batch=10)
+    parts = evaluate(Red(), samples, loss="mse", worst=4, batch=3)
+    assert whole == parts
+    measure = find_loss("mse")
+    losses = {
+        i: float(measure(s["image"][None, :1], s["target"][None])) for i, s in enumerate(samples)
+    }
+    order = sorted(losses, key=lambda i: -losses[i])
+    assert [index for index, _ in whole.worst] == order[:4]
+    assert whole.metrics["loss"] == pytest.approx(sum(losses.values()) / len(losses))
+
+
+def test_a_limit_counts_samples(folder) -> None:
+    samples = ShardDataset(folder / "rde.h5", "train")
+    assert evaluate(Red(), samples, loss="mse", limit=7, batch=3).samples == 7
+
+
+def test_a_checkpoint_is_evaluated_as_its_run_was(folder, tmp_path, capsys) -> None:
+    result = json.loads((folder / "run" / "result.json").read_text())
+    command = ["eval", str(folder / "run"), "--on", str(folder / "rde.h5"), "--worst", "2"]
+    picture = tmp_path / "worst.png"
+    assert main([*command, "--json", "--pictures", str(picture)]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["metrics"] == result["test"]
+    assert len(facts["worst"]) == 2
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert main(command) == 0
+    assert "unet after 2 epochs, 5 samples" in capsys.readouterr().out
+
+
+def test_files_that_do_not_fit_the_checkpoint_get_one_sentence(folder, tmp_path, capsys) -> None:
+    config = CenteredSquareConfig(height=8, width=8, square=3)
+    make_file("centered-square", tmp_path / "cs.h5", config=config, cards=False)
+    make_file("rde", tmp_path / "large.h5", train=1, test=1, cards=False)
+    checkpoint = folder / "run" / "checkpoint.pt"
+    with pytest.raises(SynthprobeError, match="is a centered-square dataset: the network was"):
+        evaluate_checkpoint(checkpoint, tmp_path / "cs.h5")
+    with pytest.raises(SynthprobeError, match="inputs of 3 x 128 x 128: the network was trained"):
+        evaluate_checkpoint(checkpoint, tmp_path / "large.h5")
+    for words in (
+        ["eval", str(tmp_path / "none.pt"), "--on", str(folder / "rde.h5")],
+        ["train", "unet", "--on", str(tmp_path / "cs.h5")],
+        ["train", "unet", "--on", str(tmp_path / "none.h5")],
+        ["train", "no-such", "--on", str(folder / "rde.h5")],
+        ["train", "unet", "--on", "stream"],
+        ["train", "unet", "--on", str(folder / "rde.h5"), "--rate", "-1"],
+        ["train", "unet", "--on", str(folder / "rde.h5"), "--loss", "none"],
+        ["train", "unet", "--on", str(folder / "rde.h5"), "--optimizer", "none"],
+        ["train", "unet", "--on", str(folder / "rde.h5"), "--device", "tpu"],
+        ["train", "lambda", "--on", str(folder / "rde.h5"), "--options", "heads"],
+        ["train", "lambda", "--on", str(folder / "rde.h5"), "--options", "far=1"],
+    ):
+        where = ["--out", str(tmp_path / "run")] if words[0] == "train" else []
+        assert main([*words, *where]) == 2, words
+        error = capsys.readouterr().err
+        assert error.startswith("synthprobe-probe: ")
+        assert error.count("\n") == 1, error
+    assert not (tmp_path / "run").exists()

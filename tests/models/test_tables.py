@@ -1,0 +1,109 @@
+"""The paper's tables, made from tiny data."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from synthprobe_data import SynthprobeError, open_dataset  # noqa: E402
+from synthprobe_models import tables  # noqa: E402
+from synthprobe_models.published import find_rows  # noqa: E402
+from synthprobe_models.run_folder import RunFolder  # noqa: E402
+from synthprobe_models.table_files import with_spread  # noqa: E402
+from synthprobe_models.tables import DATA, key_of, make_table  # noqa: E402
+from synthprobe_models.train import Machine, Trainer  # noqa: E402
+
+QUIET = Machine(progress=False)
+TINY = {
+    1: {"height": 16, "width": 16, "n_rectangles": 2, "n_vis": 2, "n_gap": 2, "n_par": 2},
+    2: {"height": 8, "width": 8, "square": 3},
+    3: {"positions": 32, "colors": 3},
+}
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch) -> None:
+    sizes = {1: {"train": 4, "test": 2}, 2: {}, 3: {"train": 4, "test": 2}}
+    data = {
+        (number, size): dataclasses.replace(
+            given, config={**given.config, **TINY[number]}, sizes=sizes[number]
+        )
+        for (number, size), given in DATA.items()
+    }
+    monkeypatch.setattr(tables, "DATA", data)
+
+
+def test_a_table_is_written_beside_the_papers_and_nothing_is_trained_twice(
+    tmp_path, monkeypatch
+) -> None:
+    rows = ["lambda-pe", "lambda-local-7"]
+    paths = make_table(2, "mini", tmp_path, seeds=2, rows=rows, epochs=1, machine=QUIET)
+    text = paths.markdown.read_text(encoding="utf-8")
+    assert "| Fourier + Decor. |" in text
+    assert "| 100.00 |" in text  # the paper's figures, and the bound of a window as wide as w
+    with open(paths.csv, newline="", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    assert [(line["name"], line["seed"]) for line in lines] == [
+        (name, seed) for name in rows for seed in "01"
+    ]
+    result = RunFolder(tmp_path / "runs" / "lambda-pe-1").read_result()
+    assert result is not None
+    assert float(lines[1]["test_iou"]) == 100 * result["test"]["iou"]
+    assert result["settings"]["seed"] == 1
+    assert paths.plot.read_bytes().startswith(b"\x89PNG")
+    monkeypatch.setattr(Trainer, "run", None)
+    again = make_table(2, "mini", tmp_path, seeds=2, rows=rows, epochs=1, machine=QUIET)
+    assert again.markdown.read_text(encoding="utf-8") == text
+
+
+def test_the_row_with_an_asterisk_is_trained_on_ambiguous_samples(tmp_path) -> None:
+    make_table(1, "mini", tmp_path, rows=["unet", "unet-ambiguous"], epochs=1, machine=QUIET)
+    results = {
+        name: RunFolder(tmp_path / "runs" / f"{name}-0").read_result()
+        for name in ("unet", "unet-ambiguous")
+    }
+    modes = [result["data"]["config"]["mode"] for result in results.values() if result]
+    assert modes == ["certified", "ambiguous"]
+    with open_dataset(tmp_path / "data" / "rde-ambiguous.h5") as data:
+        assert data.config.mode == "ambiguous"
+    assert {result["test_samples"] for result in results.values() if result} == {2}
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_every_row_of_every_table_can_be_trained(tmp_path, number: int, monkeypatch) -> None:
+    built = []
+    monkeypatch.setattr(Trainer, "run", lambda self, **_: built.append(self.settings.name))
+    make_table(number, "mini", tmp_path, machine=QUIET)
+    assert built == [row.name for row in find_rows(number)]
+
+
+def test_the_ceiling_of_the_codes_is_that_of_their_settings(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(Trainer, "run", lambda self, **_: None)
+    paths = make_table(3, "paper", tmp_path, rows=["lambda"], machine=QUIET)
+    with open(paths.csv, newline="", encoding="utf-8") as file:
+        (line,) = csv.DictReader(file)
+    lost = (1 - 0.5 / 3) ** 31  # the colour is revealed at none of the other positions
+    assert abs(float(line["bound"]) - 100 * (1 - lost * 7 / 8)) < 0.2
+
+
+def test_a_row_that_is_not_in_the_table_and_data_of_others_are_refused(tmp_path) -> None:
+    with pytest.raises(SynthprobeError, match="table 2 has no row 'unet': take of lambda-cosine"):
+        make_table(2, "mini", tmp_path, rows=["unet"])
+    make_table(2, "mini", tmp_path, rows=["lambda-pe"], epochs=1, machine=QUIET)
+    with pytest.raises(SynthprobeError, match="other settings than the table needs"):
+        tables._file("centered-square", DATA[2, "paper"], tmp_path / "data")
+
+
+def test_rows_have_keys_of_their_own() -> None:
+    for number in (1, 2, 3):
+        keys = [key_of(row) for row in find_rows(number)]
+        assert len(set(keys)) == len(keys)
+
+
+def test_the_spread_is_shown_when_there_are_several_seeds() -> None:
+    assert with_spread([1.0]) == "1.00"
+    assert with_spread([1.0, 2.0]) == "1.50 (1.00 to 2.00)"
