@@ -72,10 +72,10 @@ class Structure:
         try:
             return self.build(channels, tuple(shape), **chosen)
         except TypeError as error:
-            if "unexpected keyword argument" not in str(error):
-                raise
-            name = str(error).rpartition(" ")[2]
-            raise SynthprobeError(f"{self.name} has no option {name}.") from error
+            option = str(error).rpartition(" ")[2].strip("'")
+            if "unexpected keyword argument" not in str(error) or option not in chosen:
+                raise  # a mistake of the structure itself
+            raise SynthprobeError(f"{self.name} has no option {option!r}.") from error
 
 
 @dataclass(frozen=True, kw_only=True)

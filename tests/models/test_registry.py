@@ -112,6 +112,15 @@ def test_a_structure_that_needs_values_to_be_built_fits_every_probe() -> None:
         del STRUCTURES["choosy"]
 
 
+def test_a_mistake_in_a_structure_is_not_taken_for_an_option() -> None:
+    structure("mistaken")(lambda channels, shape: nn.Linear(channels, channels, far=1))
+    try:
+        with pytest.raises(TypeError, match="far"):
+            find_structure("mistaken").make(2, (4,))
+    finally:
+        del STRUCTURES["mistaken"]
+
+
 def test_an_option_that_a_structure_does_not_have_is_named(shifted) -> None:
     with pytest.raises(SynthprobeError, match="shifted has no option 'far'"):
         find_structure(shifted).make(2, (4,), far=1)
