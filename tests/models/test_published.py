@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 import synthprobe_models  # noqa: E402
-from synthprobe_models.counting import count_parameters  # noqa: E402
+from synthprobe_models.counting import build_bare, count_parameters  # noqa: E402
 from synthprobe_models.networks.unet import UNet  # noqa: E402
 from synthprobe_models.probes import PROBES  # noqa: E402
 from synthprobe_models.published import (  # noqa: E402
@@ -79,6 +80,19 @@ def test_docs_have_our_counts_at_the_published_and_at_the_default_width(row) -> 
     published = f"{row.width}, {row.parameters:,} | {row.trainable:,}"
     default = f"{network.head.weight.shape[1]}, {count_parameters(network):,}"
     assert f"| {row.title} | `{row.name}` | {published} | {default} |" in DOCS
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "options", "published"),
+    [
+        ("deeplab-shared", "`deeplab-shared`", {"classes": 19}, 16_608_132),
+        ("deeplab-branched", "`deeplab-branched`", {"classes": 19}, 22_034_612),
+        ("adaptive-depth", "`adaptive-depth`, without classes", {}, 16_715_137),
+    ],
+)
+def test_docs_have_the_counts_of_the_report(name, title, options, published) -> None:
+    assert count_parameters(build_bare(partial(PROBES["rde"].make, name, **options))) == published
+    assert f"| {title} | {published:,} | {PROBES['rde'].count(name):,} |" in DOCS
 
 
 def test_the_default_width_on_rde_is_the_nearest_that_the_heads_divide() -> None:
