@@ -139,17 +139,18 @@ def _load(modules: Sequence[str]) -> None:
 
 
 def _list(given: argparse.Namespace) -> int:
-    from synthprobe_models.inspection import list_entries
-    from synthprobe_models.report import list_text
+    from synthprobe_models.listing import list_entries, list_text
 
-    entries = list_entries()
+    entries, wrong = list_entries()
+    for sentence in wrong:
+        print(f"{_PROGRAM}: {sentence}", file=sys.stderr)
     print(json.dumps(entries, indent=1) if given.json else list_text(entries))
     return 0
 
 
 def _inspect(given: argparse.Namespace) -> int:
+    from synthprobe_models.field_picture import draw_field, write_png
     from synthprobe_models.inspection import check_name, inspect
-    from synthprobe_models.picture import draw_field, write_png
     from synthprobe_models.report import inspection_text, sides
 
     check_name(given.name)

@@ -18,7 +18,7 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from synthprobe_data import SynthprobeError
-from synthprobe_models.probes import count_parameters
+from synthprobe_models.counting import count_parameters
 
 BuildModule = Callable[[], nn.Module]
 _CONTAINERS: Final = (nn.Sequential, nn.ModuleList, nn.ModuleDict)

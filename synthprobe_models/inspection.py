@@ -26,18 +26,11 @@ from synthprobe_models.checks import (
     translation_errors,
 )
 from synthprobe_models.costs import Growth, Part, count_parts, measure_growth
+from synthprobe_models.counting import build_bare
 from synthprobe_models.layers.parts import Mix
 from synthprobe_models.load import describe_error
-from synthprobe_models.probes import (
-    PROBES,
-    Probe,
-    build_bare,
-    count_parameters,
-    find_probe,
-    fitting,
-)
-from synthprobe_models.published import find_rows
-from synthprobe_models.registry import NETWORKS, STRUCTURES, Network, Structure
+from synthprobe_models.probes import Probe, find_probe, fitting
+from synthprobe_models.registry import NETWORKS, STRUCTURES, Structure
 
 CANVAS: Final[Mapping[int, tuple[int, ...]]] = {1: (128,), 2: (28, 28)}
 """By the number of axes, the positions of the checks. 28 is a multiple of the usual window, 7."""
@@ -300,26 +293,3 @@ def _check_shape(module: nn.Module, channels: int, shape: tuple[int, ...]) -> No
             f"(1, {channels}, {', '.join(map(str, shape))}) became {given}: "
             f"the output must have the positions of the input."
         )
-
-
-def list_entries() -> list[dict[str, Any]]:
-    """Every structure and network: its name, its source, its probes and its parameters in each."""
-    entries: list[Structure | Network] = [*STRUCTURES.values(), *NETWORKS.values()]
-    return [
-        {
-            "name": entry.name,
-            "title": entry.title,
-            "kind": "structure" if isinstance(entry, Structure) else "network",
-            "source": entry.source,
-            "parameters": {
-                probe: count_parameters(build_bare(partial(PROBES[probe].make, entry.name)))
-                for probe in fitting(entry.name)
-            },
-            "published": [
-                {"probe": row.probe, "width": row.width, "parameters": row.parameters}
-                | {"ours": row.trainable}
-                for row in find_rows(name=entry.name)
-            ],
-        }
-        for entry in entries
-    ]

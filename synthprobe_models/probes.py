@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
-import torch
 from torch import nn
-from torch.overrides import TorchFunctionMode
 
 from synthprobe_data import SynthprobeError
 from synthprobe_models import layers  # noqa: F401 - puts the structures into the registry
-from synthprobe_models.networks.stack import LayerStack
+from synthprobe_models.counting import build_bare, count_unet, nearest_width
+from synthprobe_models.counting import count_parameters as count_parameters
+from synthprobe_models.networks.stack import LayerStack, MakeStructure
 from synthprobe_models.networks.unet import UNet
 from synthprobe_models.registry import NETWORKS, STRUCTURES, Structure, find_structure
 
@@ -36,6 +36,8 @@ class Probe:
     """Channels of the network, by default: the published ones."""
     build: Callable[..., nn.Module]
     """``build(make, inputs=, outputs=, shape=, width=, ...)``."""
+    count_quickly: Callable[..., int] | None = None
+    """From the same arguments to the parameters, if there is a quicker way than to build it."""
     parameters: int | None = None
     """If set, a structure's network has by default not this width, but the one up to it that gives
     the network the number of parameters nearest to this."""
@@ -68,19 +70,17 @@ class Probe:
         network
             Options of the network that takes it in.
         """
-        sizes: dict[str, Any] = {
-            "inputs": self.inputs if inputs is None else inputs,
-            "outputs": self.outputs if outputs is None else outputs,
-            "shape": self.shape if shape is None else tuple(shape),
-        }
+        sizes = self._sizes(shape, inputs=inputs, outputs=outputs)
         if name in NETWORKS:
             whole = NETWORKS[name]
             if self.name not in whole.probes:
                 raise SynthprobeError(f"{name} does not fit the probe {self.name}.")
             given = {} if width is None else {"width": width}
             return whole.build(*sizes.values(), **given, **network, **(options or {}))
-        build = self._builder(name, options or {}, sizes | network)
-        return build(self._default_width(build) if width is None else width)
+        make, sizes = self._maker(name, sizes, options), sizes | network
+        if width is None:
+            width = self._default_width(self._counter(make, sizes))
+        return self.build(make, **sizes, width=width)
 
     def width_with(self, name: str, shape: Sequence[int] | None = None) -> int:
         """Channels of the network with a structure, by default.
@@ -92,56 +92,52 @@ class Probe:
         shape
             Instead of the default.
         """
-        positions = self.shape if shape is None else tuple(shape)
-        sizes = {"inputs": self.inputs, "outputs": self.outputs, "shape": positions}
-        return self._default_width(self._builder(name, {}, sizes))
+        sizes = self._sizes(shape)
+        return self._default_width(self._counter(self._maker(name, sizes), sizes))
 
-    def _builder(
-        self, name: str, options: Mapping[str, Any], sizes: Mapping[str, Any]
-    ) -> Callable[[int], nn.Module]:
-        """Make the network with a structure from its width."""
+    def count(self, name: str) -> int:
+        """Parameters of the network with a structure, or of a whole network, by default."""
+        if name in NETWORKS:
+            return count_parameters(build_bare(partial(self.make, name)))
+        sizes = self._sizes()
+        count = self._counter(self._maker(name, sizes), sizes)
+        return count(self._default_width(count))
+
+    def _sizes(
+        self,
+        shape: Sequence[int] | None = None,
+        *,
+        inputs: int | None = None,
+        outputs: int | None = None,
+    ) -> dict[str, Any]:
+        return {
+            "inputs": self.inputs if inputs is None else inputs,
+            "outputs": self.outputs if outputs is None else outputs,
+            "shape": self.shape if shape is None else tuple(shape),
+        }
+
+    def _maker(
+        self, name: str, sizes: Mapping[str, Any], options: Mapping[str, Any] | None = None
+    ) -> MakeStructure:
         structure = find_structure(name)
         if len(sizes["shape"]) != len(self.shape) or not self.fits(structure):
             raise SynthprobeError(f"{name} does not fit the probe {self.name}.")
-        make = partial(structure.make, probe=self.name, **options)
-        return lambda width: self.build(make, **sizes, width=width)
+        return partial(structure.make, probe=self.name, **(options or {}))
 
-    def _default_width(self, build: Callable[[int], nn.Module]) -> int:
+    def _counter(self, make: MakeStructure, sizes: Mapping[str, Any]) -> Callable[[int], int]:
+        """From the width of the network to its parameters."""
+
+        def count(width: int) -> int:
+            if self.count_quickly is not None:
+                return self.count_quickly(make, **sizes, width=width)
+            return count_parameters(build_bare(partial(self.build, make, **sizes, width=width)))
+
+        return cache(count)
+
+    def _default_width(self, count: Callable[[int], int]) -> int:
         if self.parameters is None:
             return self.width
-        return nearest_width(build, self.parameters, largest=self.width)
-
-
-def nearest_width(build: Callable[[int], nn.Module], parameters: int, largest: int) -> int:
-    """The width that gives a network the number of parameters nearest to a given one.
-
-    Parameters
-    ----------
-    build
-        Makes the network from its width; it must have no fewer parameters with a larger one. Widths
-        that it refuses with `SynthprobeError`, such as those that heads do not divide, are left
-        out.
-    parameters
-        The number to come near to.
-    largest
-        No width above this one is taken.
-    """
-    counts: dict[int, int] = {}
-    refusal = SynthprobeError(f"no width from 1 to {largest} can be taken.")
-    widths = list(range(1, largest + 1))
-    while widths:
-        middle = len(widths) // 2
-        width = widths[middle]
-        try:
-            counts[width] = count_parameters(build_bare(partial(build, width)))
-        except SynthprobeError as error:
-            refusal = error
-            del widths[middle]
-            continue
-        widths = widths[middle + 1 :] if counts[width] < parameters else widths[:middle]
-    if not counts:
-        raise refusal
-    return min(counts, key=lambda width: abs(counts[width] - parameters))
+        return nearest_width(count, self.parameters, largest=self.width)
 
 
 BASELINE_PARAMETERS: Final = 871_729
@@ -158,6 +154,7 @@ PROBES: Final[Mapping[str, Probe]] = {
             shape=(128, 128),
             width=48,
             build=UNet,
+            count_quickly=count_unet,
             parameters=BASELINE_PARAMETERS,
         ),
         Probe(
@@ -195,43 +192,3 @@ def fitting(name: str) -> tuple[str, ...]:
         return NETWORKS[name].probes
     structure = STRUCTURES[name]
     return tuple(probe.name for probe in PROBES.values() if probe.fits(structure))
-
-
-def build_bare(build: Callable[[], nn.Module]) -> nn.Module:
-    """Build a module without values, or with them if it cannot be built without.
-
-    Neither memory, if that can be, nor random numbers are used up.
-
-    Parameters
-    ----------
-    build
-        Makes the module.
-    """
-    with torch.random.fork_rng(devices=[]):
-        try:
-            with torch.device("meta"), _SkipInitialisation():
-                return build()
-        except SynthprobeError:
-            raise
-        except Exception:  # whatever a structure does with values when it is built
-            return build()
-
-
-class _SkipInitialisation(TorchFunctionMode):
-    """What has no values needs no initial ones; to pretend takes a third of the time."""
-
-    def __torch_function__(
-        self,
-        function: Callable[..., Any],
-        _types: Sequence[type],
-        positional: Sequence[Any] = (),
-        named: Mapping[str, Any] | None = None,
-    ) -> Any:
-        if getattr(function, "__module__", "") == nn.init.__name__:
-            return (*positional, *(named or {}).values())[0]
-        return function(*positional, **(named or {}))
-
-
-def count_parameters(module: nn.Module) -> int:
-    """How many trainable parameters a module has."""
-    return sum(p.numel() for p in module.parameters() if p.requires_grad)

@@ -10,10 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from synthprobe_data.color_code import PAPER, ceiling
+
 _SQUARE: Final = 21
 _NETWORK_WIDTHS: Final = {2: 128, 3: 256}
 _PROBES: Final = {1: "rde", 2: "centered-square", 3: "color-code"}
 _SCALES: Final = 11
+_CEILING: Final = 100 * float(ceiling(PAPER))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +38,7 @@ class Row:
     figures: Mapping[str, float]
     """The published figures: times 100 in table 1, in percent in tables 2 and 3."""
     bound: float | None = None
-    """What bounds the figures, in percent: `window_share` or `code_ceiling`."""
+    """What bounds the figures, in percent: `window_share`, or Color Code's `ceiling`."""
     note: str = ""
     """What else there is to know."""
 
@@ -73,29 +76,6 @@ def window_share(window: int, square: int = _SQUARE) -> float:
         w, the width of the square.
     """
     return 100 * min(window / square, 1) ** 2
-
-
-def code_ceiling(
-    positions: int = 128, colours: int = 10, masked: float = 0.5, bits: int = 3
-) -> float:
-    """The best expected accuracy on masked codes in percent.
-
-    A code is nowhere to be read if none of the other positions has both the same colour and a code.
-    Then a guess is right once in 2^bits.
-
-    Parameters
-    ----------
-    positions
-        N.
-    colours
-        k, all equally probable.
-    masked
-        The probability that a position has no code.
-    bits
-        Of a code.
-    """
-    lost = (1 - (1 - masked) / colours) ** (positions - 1)
-    return 100 * (1 - lost * (1 - 0.5**bits))
 
 
 def _row(
@@ -136,9 +116,7 @@ def _iou(train: float, test: float) -> dict[str, float]:
 
 
 def _code(title: str, name: str, parameters: int, accuracy: float) -> Row:
-    return _row(
-        3, title, name, parameters, parameters, {"accuracy": accuracy}, bound=code_ceiling()
-    )
+    return _row(3, title, name, parameters, parameters, {"accuracy": accuracy}, bound=_CEILING)
 
 
 _BUFFER: Final = "The printed count has one more, which is not trained."

@@ -13,6 +13,12 @@ from synthprobe_data import SynthprobeError
 
 PAPER: Final = "Courtois, Morel, Arias 2022"
 """The source of the paper's own structures."""
+NOTES: Final = "Machine Learning for Computer Vision, notes of 2024"
+SCALABLE_VIT: Final = "ScalableViT, supplementary material"
+REPORT: Final = "Achenbach, Bonvin, Zhang"
+"""Of the networks with attention for depth and segmentation."""
+DEEPLAB: Final = "Chen et al. 2018"
+RESNET: Final = "He et al. 2016"
 
 
 class Builder(Protocol):
@@ -66,10 +72,10 @@ class Structure:
         try:
             return self.build(channels, tuple(shape), **chosen)
         except TypeError as error:
-            if "unexpected keyword argument" not in str(error):
-                raise
-            name = str(error).rpartition(" ")[2]
-            raise SynthprobeError(f"{self.name} has no option {name}.") from error
+            option = str(error).rpartition(" ")[2].strip("'")
+            if "unexpected keyword argument" not in str(error) or option not in chosen:
+                raise  # a mistake of the structure itself
+            raise SynthprobeError(f"{self.name} has no option {option!r}.") from error
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,13 +1,11 @@
-"""What an inspection and a list of structures look like on a screen."""
+"""What an inspection looks like on a screen."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from synthprobe_models.costs import Growth, Part
 from synthprobe_models.inspection import Inspection, Sight
-from synthprobe_models.probes import PROBES
 
 
 def inspection_text(found: Inspection) -> str:
@@ -26,27 +24,6 @@ def inspection_text(found: Inspection) -> str:
     for sight in found.sights:
         lines += ["", *_sight(sight, "one layer" if found.layer else "the network")]
     return "\n".join(lines)
-
-
-def list_text(entries: Sequence[Mapping[str, Any]]) -> str:
-    """The registry as a table."""
-    rows = [("name", *PROBES, "the paper's counts", "from")]
-    for entry in entries:
-        counts = (entry["parameters"].get(probe) for probe in PROBES)
-        # A row of a table may be there twice, for other training data.
-        published = dict.fromkeys(
-            f"{row['parameters']:,} ({row['probe']}, {row['width']} channels)"
-            for row in entry["published"]
-        )
-        rows.append(
-            (
-                entry["name"],
-                *("-" if n is None else f"{n:,}" for n in counts),
-                ", ".join(published) or "-",
-                entry["source"] or "-",
-            )
-        )
-    return "\n".join(_columns(rows, right=range(1, 1 + len(PROBES))))
 
 
 def sides(shape: Iterable[int]) -> str:
@@ -69,7 +46,7 @@ def growth_line(growth: Growth) -> str:
 def _parts(heading: str, parts: Sequence[Part]) -> list[str]:
     rows = [(heading, "parameters", "MFLOPs")]
     rows += [(part.name, f"{part.parameters:,}", f"{part.flops / 1e6:,.2f}") for part in parts]
-    return _columns(rows, right=(1, 2))
+    return columns(rows, right=(1, 2))
 
 
 def _sight(sight: Sight, what: str) -> list[str]:
@@ -105,7 +82,8 @@ def _yes(value: bool) -> str:
     return "yes" if value else "no"
 
 
-def _columns(rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> list[str]:
+def columns(rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> list[str]:
+    """Rows of cells as lines, in columns of which some are aligned at the right."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     aligned = set(right)
     return [

@@ -19,7 +19,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
-from synthprobe_models.probes import build_bare, count_parameters
+from synthprobe_models.counting import build_bare, count_parameters
 from synthprobe_models.registry import STRUCTURES
 
 Form = Callable[[Tensor], Tensor]

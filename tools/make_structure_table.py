@@ -10,8 +10,9 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
+from synthprobe_models.checks import ROUNDING
+from synthprobe_models.field_picture import draw_sheet, write_png
 from synthprobe_models.inspection import Inspection, Sight, inspect
-from synthprobe_models.picture import draw_sheet, write_png
 from synthprobe_models.registry import STRUCTURES
 from synthprobe_models.report import covariance, sides
 
@@ -33,13 +34,13 @@ six powers of ten, white where it is zero.
 
 LEGEND = """\
 - **sees all**: the output at the centre and at a corner depends on every position of the input, for
-  every input. The shares are those of the positions that the centre and the corner depend on.
+  each of the random inputs. The shares are those of the positions that they depend on.
 - **translation covariant**: a patch of noise on an empty canvas is moved, and so must be the
   output, away from the edge. *error* is the largest difference, relative to the largest change that
-  the patch makes. *of contrasts* is the same for the difference between the outputs for two
-  arrangements of the patch. A fixed pattern over the whole canvas is part of the first, and cancels
-  in the second. Whatever weighs the background by displacements has such a pattern, as it sees the
-  background end at the edge.
+  the patch makes; below {rounding:.0e} it is rounding. *of contrasts* is the same for the
+  difference between the outputs for two arrangements of the patch. A fixed pattern over the whole
+  canvas is part of the first, and cancels in the second. Whatever weighs the background by
+  displacements has such a pattern, as it sees the background end at the edge.
 - **permutation equivariant**: the same for random permutations of all positions, in a picture
   ({canvas}) and, where a structure takes them so, in a row ({row}).
 - **FLOPs** of matrix products and convolutions grow like this power of the number of positions N,
@@ -71,6 +72,7 @@ def page(found: list[Inspection]) -> str:
     canvas = sides(first.sights[0].shape)
     row = next((sides(s.shape) for one in found for s in one.sights if len(s.shape) == 1), "none")
     legend = LEGEND.format(
+        rounding=ROUNDING,
         canvas=canvas,
         row=row,
         first=growth.positions[0],
@@ -109,9 +111,9 @@ def answers(found: list[Inspection]) -> str:
     for one in found:
         if one.name == CLAIM:
             sight = one.sights[0]
-            verdict = "It is" if sight.sees_all else "It is not"
+            verdict = "It does" if sight.sees_all else "It does not"
             lines += [
-                '**Is IWSA, as claimed, "a global receptive field in a single layer"?** '
+                '**Does IWSA, as claimed, "realize a global receptive field in a single layer"?** '
                 f"{verdict}: its centre depends on {sight.centre.share:.1%} of "
                 f"{sides(sight.shape)} positions and its corner on {sight.corner.share:.1%}.",
                 "",
@@ -134,16 +136,21 @@ def table(found: list[Inspection]) -> list[str]:
             seen,
             f"{sight.centre.share:.1%}, {sight.corner.share:.1%}",
             covariance(sight),
-            f"{sight.translation.inside:.0e}",
-            f"{sight.translation.contrast:.0e}",
+            written(sight.translation.inside),
+            written(sight.translation.contrast),
             "yes" if sight.permutation_equivariant else "no",
-            f"{sight.permutation:.0e}",
-            f"{others[0].permutation:.0e}" if others else "",
+            written(sight.permutation),
+            written(others[0].permutation) if others else "",
             "none" if exponent is None else f"N^{exponent:.2f}",
             f"{next(part.parameters for part in one.layer if part.name == 'structure'):,}",
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
+
+
+def written(error: float) -> str:
+    """What is rounding is not the same on every machine, so the page does not say how much."""
+    return f"< {ROUNDING:.0e}" if error < ROUNDING else f"{error:.0e}"
 
 
 if __name__ == "__main__":

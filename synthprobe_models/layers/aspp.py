@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from synthprobe_data import SynthprobeError
 from synthprobe_models.layers.convolution import conv_norm
 from synthprobe_models.layers.parts import Pointwise
-from synthprobe_models.registry import structure
+from synthprobe_models.registry import DEEPLAB, structure
 
 RATES: Final = (3, 6, 9)
 
@@ -52,7 +52,7 @@ class Aspp(nn.Module):
         return self.join(torch.cat([*branches, mean.expand_as(branches[0])], dim=1))
 
 
-@structure("aspp", title="ASPP", source="Chen et al. 2018", dimensions=[2])
+@structure("aspp", title="ASPP", source=DEEPLAB, dimensions=[2])
 def aspp(channels: int, shape: Sequence[int], rates: Sequence[int] = RATES) -> Aspp:
     """ASPP with as many channels before and after."""
     return Aspp(channels, channels, rates)

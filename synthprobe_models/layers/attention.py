@@ -22,6 +22,12 @@ def check_heads(channels: int, heads: int) -> None:
         raise SynthprobeError(f"{channels} channels cannot be divided among {heads} heads.")
 
 
+def check_dropout(dropout: float) -> None:
+    """`SynthprobeError` if it is no probability, or would drop all."""
+    if not 0 <= dropout < 1:
+        raise SynthprobeError(f"dropout must be at least 0 and below 1, not {dropout}.")
+
+
 def check_sizes(**sizes: int) -> None:
     """`SynthprobeError` if an option is below 1."""
     for name, size in sizes.items():

@@ -8,13 +8,14 @@ from typing import Final
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
+from synthprobe_models.layers.attention import check_sizes
 from synthprobe_models.layers.convolution import conv_norm
-from synthprobe_models.registry import structure
+from synthprobe_models.registry import RESNET, structure
 
 REDUCTION: Final = 4
 
 
-@structure("bottleneck", title="Bottleneck block", source="He et al. 2016", dimensions=[2])
+@structure("bottleneck", title="Bottleneck block", source=RESNET, dimensions=[2])
 class BottleneckBlock(nn.Module):
     """ReLU(x + F(x)), F being 1x1 to a quarter of the channels, 3x3, and 1x1 back.
 
@@ -30,8 +31,9 @@ class BottleneckBlock(nn.Module):
         How many times fewer channels the 3x3 convolution has; there is at least one.
     """
 
-    def __init__(self, channels: int, shape: Sequence[int], reduction: int = REDUCTION) -> None:
+    def __init__(self, channels: int, shape: Sequence[int], *, reduction: int = REDUCTION) -> None:
         super().__init__()
+        check_sizes(reduction=reduction)
         inner = max(1, channels // reduction)
         self.reduce = conv_norm(channels, inner, 1)
         self.convolve = conv_norm(inner, inner, 3)

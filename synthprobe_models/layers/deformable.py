@@ -9,6 +9,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from synthprobe_data import SynthprobeError
+from synthprobe_models.layers.attention import check_sizes
 from synthprobe_models.layers.parts import ConvNextBlock
 from synthprobe_models.registry import PAPER, structure
 
@@ -75,6 +76,7 @@ class Deformable(nn.Module):
 
     def __init__(self, channels: int, shape: Sequence[int], *, size: int = 7) -> None:
         super().__init__()
+        check_sizes(size=size)
         if size % 2 == 0:
             raise SynthprobeError(f"a kernel of width {size} has no centre: take an odd width.")
         self.taps = size**2

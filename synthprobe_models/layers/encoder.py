@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
@@ -11,10 +10,7 @@ from torch import Tensor, nn
 from synthprobe_models.layers.attention import HEADS, HEADS_BY_PROBE, check_sizes
 from synthprobe_models.layers.parts import ChannelNorm, Pointwise
 from synthprobe_models.layers.transformer import SelfAttention
-from synthprobe_models.registry import structure
-
-NOTES: Final = "Machine Learning for Computer Vision, notes of 2024"
-"""Where the two blocks come from."""
+from synthprobe_models.registry import NOTES, structure
 
 
 @structure(

@@ -7,6 +7,7 @@ from typing import Final
 
 from torch import Tensor, nn
 
+from synthprobe_models.layers.attention import check_sizes
 from synthprobe_models.layers.convolution import conv_norm
 from synthprobe_models.registry import structure
 
@@ -30,8 +31,9 @@ class InvertedResidual(nn.Module):
         How many times more channels the 3x3 convolution has.
     """
 
-    def __init__(self, channels: int, shape: Sequence[int], expansion: int = EXPANSION) -> None:
+    def __init__(self, channels: int, shape: Sequence[int], *, expansion: int = EXPANSION) -> None:
         super().__init__()
+        check_sizes(expansion=expansion)
         inner = expansion * channels
         self.expand = conv_norm(channels, inner, 1, activation=nn.ReLU6)
         self.depthwise = conv_norm(inner, inner, 3, groups=inner, activation=nn.ReLU6)

@@ -8,7 +8,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from synthprobe_models.layers.convolution import conv_norm
-from synthprobe_models.registry import structure
+from synthprobe_models.registry import RESNET, structure
 
 
 class ResidualBlock(nn.Module):
@@ -42,7 +42,7 @@ class ResidualBlock(nn.Module):
         return F.relu(self.skip(x) + self.second(self.first(x)))
 
 
-@structure("residual", title="Residual block", source="He et al. 2016", dimensions=[2])
+@structure("residual", title="Residual block", source=RESNET, dimensions=[2])
 def residual(channels: int, shape: Sequence[int]) -> ResidualBlock:
     """The block with as many channels before and after."""
     return ResidualBlock(channels, channels)

@@ -9,6 +9,7 @@ from typing import Final
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
+from synthprobe_models.layers.attention import check_sizes
 from synthprobe_models.layers.bottleneck import REDUCTION
 from synthprobe_models.layers.convolution import conv_norm
 from synthprobe_models.registry import structure
@@ -40,14 +41,17 @@ class ResNextBlock(nn.Module):
         self,
         channels: int,
         shape: Sequence[int],
+        *,
         branches: int | None = None,
         branch_channels: int | None = None,
     ) -> None:
         super().__init__()
         if branches is None:
             branches = min(BRANCHES, channels)
+        check_sizes(branches=branches)
         if branch_channels is None:
             branch_channels = comparable_channels(channels, branches)
+        check_sizes(branch_channels=branch_channels)
         inner = branches * branch_channels
         self.expand = conv_norm(channels, inner, 1)
         self.convolve = conv_norm(inner, inner, 3, groups=branches)

@@ -8,13 +8,13 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from synthprobe_models.layers.attention import check_sizes
-from synthprobe_models.registry import structure
+from synthprobe_models.registry import NOTES, structure
 
 
 @structure(
     "squeeze-and-excitation",
     title="Squeeze-and-excitation",
-    source="Machine Learning for Computer Vision, notes of 2024",
+    source=NOTES,
 )
 class SqueezeAndExcitation(nn.Module):
     """Each channel times sigmoid(W2 relu(W1 m)), where m is the mean over all positions.

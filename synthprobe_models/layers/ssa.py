@@ -20,8 +20,7 @@ from synthprobe_models.layers.attention import (
     to_positions,
     to_tokens,
 )
-from synthprobe_models.layers.window_attention import SCALABLE_VIT
-from synthprobe_models.registry import structure
+from synthprobe_models.registry import SCALABLE_VIT, structure
 
 KEYS_PER_AXIS: Final = 7
 """What every stage of ScalableViT leaves of a picture of 224 x 224 pixels."""

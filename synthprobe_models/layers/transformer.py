@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from synthprobe_data import SynthprobeError
 from synthprobe_models.layers.attention import (
     HEADS,
     HEADS_BY_PROBE,
+    check_dropout,
     check_heads,
     merge_heads,
     split_heads,
@@ -41,8 +41,7 @@ class SelfAttention(nn.Module):
     ) -> None:
         super().__init__()
         check_heads(channels, heads)
-        if not 0 <= dropout < 1:
-            raise SynthprobeError(f"dropout must be at least 0 and below 1, not {dropout}.")
+        check_dropout(dropout)
         self.heads = heads
         self.dropout = dropout
         self.qkv = nn.Linear(channels, 3 * channels)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -17,10 +16,7 @@ from synthprobe_models.layers.attention import (
     merge_heads,
     split_heads,
 )
-from synthprobe_models.registry import structure
-
-SCALABLE_VIT: Final = "ScalableViT, supplementary material"
-"""Where windows, LIM, LEM and scalable self-attention come from."""
+from synthprobe_models.registry import SCALABLE_VIT, structure
 
 
 @structure(

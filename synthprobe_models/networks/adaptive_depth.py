@@ -15,10 +15,8 @@ from synthprobe_models.networks.deeplab import Decoder
 from synthprobe_models.networks.resnet import Features, ResNet18
 from synthprobe_models.networks.tokens import TokenBlock, edge_of, extract_latents
 from synthprobe_models.networks.two_tasks import resize
-from synthprobe_models.registry import network
+from synthprobe_models.registry import REPORT, network
 
-REPORT: Final = "Achenbach, Bonvin, Zhang"
-"""The source of the networks with attention for depth and segmentation."""
 LATENTS: Final = ("decoder", "encoder", "aspp")
 """The features that the bins may be found from."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Final
 
 import torch
 from torch import Tensor, nn
@@ -20,9 +19,7 @@ from synthprobe_models.networks.two_tasks import (
     TwoTasks,
     resize,
 )
-from synthprobe_models.registry import network
-
-SOURCE: Final = "Chen et al. 2018"
+from synthprobe_models.registry import DEEPLAB, network
 
 
 class Decoder(nn.Module):
@@ -86,7 +83,7 @@ class Branch(nn.Module):
         return self.head(self.decoder(self.aspp(features.deep), features.fine))
 
 
-@network("deeplab-shared", title="DeepLabV3+, shared", source=SOURCE, probes=["rde"])
+@network("deeplab-shared", title="DeepLabV3+, shared", source=DEEPLAB, probes=["rde"])
 class SharedDeepLab(TwoTaskNetwork):
     """An encoder, an ASPP and a decoder, whose last convolution gives both classes and depth.
 
@@ -125,7 +122,7 @@ class SharedDeepLab(TwoTaskNetwork):
         return TwoTasks(found[:, self.classes :], found[:, : self.classes])
 
 
-@network("deeplab-branched", title="DeepLabV3+, branched", source=SOURCE, probes=["rde"])
+@network("deeplab-branched", title="DeepLabV3+, branched", source=DEEPLAB, probes=["rde"])
 class BranchedDeepLab(BranchedNetwork):
     """An encoder, and an ASPP and a decoder for each task.
 

@@ -8,6 +8,13 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from synthprobe_data import SynthprobeError
+from synthprobe_models.layers.attention import (
+    check_dropout,
+    check_heads,
+    merge_heads,
+    split_heads,
+    to_tokens,
+)
 
 
 class Attention(nn.Module):
@@ -25,10 +32,8 @@ class Attention(nn.Module):
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0) -> None:
         super().__init__()
-        if heads < 1 or width % heads:
-            raise SynthprobeError(f"heads is {heads}: it must divide the {width} channels.")
-        if not 0 <= dropout < 1:
-            raise SynthprobeError(f"dropout is {dropout}: it must be at least 0 and less than 1.")
+        check_heads(width, heads)
+        check_dropout(dropout)
         self.queries = nn.Linear(width, width)
         self.keys = nn.Linear(width, width)
         self.values = nn.Linear(width, width)
@@ -38,17 +43,12 @@ class Attention(nn.Module):
 
     def forward(self, tokens: Tensor, seen: Tensor) -> Tensor:
         """Map (batch, n, width), which attend to (batch, m, width), to (batch, n, width)."""
-        queries, keys, values = (
-            project(given).unflatten(2, (self.heads, -1)).transpose(1, 2)
-            for project, given in (
-                (self.queries, tokens),
-                (self.keys, seen),
-                (self.values, seen),
-            )
-        )
+        (queries,) = split_heads(self.queries(tokens), self.heads)
+        (keys,) = split_heads(self.keys(seen), self.heads)
+        (values,) = split_heads(self.values(seen), self.heads)
         dropout = self.dropout if self.training else 0.0
         found = F.scaled_dot_product_attention(queries, keys, values, dropout_p=dropout)
-        return self.out(found.transpose(1, 2).flatten(2))
+        return self.out(merge_heads(found))
 
 
 class TokenBlock(nn.Module):
@@ -104,8 +104,3 @@ def extract_latents(features: Tensor, edge: int) -> Tensor:
     """A square of edge x edge tokens, (batch, edge², channels), by bilinear interpolation."""
     square = F.interpolate(features, (edge, edge), mode="bilinear", align_corners=False)
     return to_tokens(square)
-
-
-def to_tokens(features: Tensor) -> Tensor:
-    """One token for each position: (batch, channels, H, W) to (batch, H W, channels)."""
-    return features.flatten(2).transpose(1, 2)

@@ -10,13 +10,14 @@ from torch import Tensor, nn
 
 from synthprobe_data import SynthprobeError
 from synthprobe_models.layers.aspp import Aspp
+from synthprobe_models.layers.attention import to_positions, to_tokens
 from synthprobe_models.layers.parts import Pointwise
-from synthprobe_models.networks.adaptive_depth import REPORT, AdaptiveBranch
+from synthprobe_models.networks.adaptive_depth import AdaptiveBranch
 from synthprobe_models.networks.deeplab import Decoder, reduced
 from synthprobe_models.networks.resnet import Features, ResNet18
-from synthprobe_models.networks.tokens import TokenBlock, edge_of, extract_latents, to_tokens
+from synthprobe_models.networks.tokens import TokenBlock, edge_of, extract_latents
 from synthprobe_models.networks.two_tasks import CLASSES, BranchedNetwork
-from synthprobe_models.registry import network
+from synthprobe_models.registry import REPORT, network
 
 LATENTS: Final = {"self": "aspp", "cross": "encoder"}
 """By the attention of the segmentation: what the bins of the depth are made of."""
@@ -52,7 +53,7 @@ class SelfSegmentation(nn.Module):
     def forward(self, features: Features) -> Tensor:
         """The scores of the classes, as fine as the fine features."""
         tokens = self.blocks(extract_latents(self.aspp(features.deep), self.edge))
-        square = tokens.transpose(1, 2).unflatten(2, (self.edge, self.edge))
+        square = to_positions(tokens, (self.edge, self.edge))
         return self.head(self.decoder(square, features.fine))
 
 

@@ -51,12 +51,7 @@ class UNet(nn.Module):
         down_samplings: int = DOWN_SAMPLINGS,
     ) -> None:
         super().__init__()
-        if min(shape) >> down_samplings < 1:
-            raise SynthprobeError(
-                f"a picture of {shape[0]} x {shape[1]} pixels cannot be halved {down_samplings} "
-                f"times: take a larger one, or fewer down-samplings."
-            )
-        shapes = [(shape[0] >> k, shape[1] >> k) for k in range(down_samplings + 1)]
+        shapes = scale_shapes(shape, down_samplings)
         self.stem = Pointwise(inputs, width)
         self.encoder = nn.ModuleList(Scale(make, width, width, size) for size in shapes)
         self.decoder = nn.ModuleList(
@@ -79,6 +74,16 @@ class UNet(nn.Module):
             x = F.interpolate(x, skip.shape[2:], mode="bilinear", align_corners=False)
             x = scale(torch.cat([x, skip], dim=1))
         return self.head(x)
+
+
+def scale_shapes(shape: Sequence[int], down_samplings: int) -> list[tuple[int, int]]:
+    """Height and width at each scale, the finest first; `SynthprobeError` if one has no pixels."""
+    if min(shape) >> down_samplings < 1:
+        raise SynthprobeError(
+            f"a picture of {shape[0]} x {shape[1]} pixels cannot be halved {down_samplings} "
+            f"times: take a larger one, or fewer down-samplings."
+        )
+    return [(shape[0] >> k, shape[1] >> k) for k in range(down_samplings + 1)]
 
 
 @network("unet", title="Baseline", source=PAPER, probes=("rde",))

@@ -105,6 +105,45 @@ def test_the_list_is_a_table_for_people(few, capsys) -> None:
     assert re.match(r"unet +871,729 +- +- +871,729 \(rde, 48 channels\) ", lines["unet"])
 
 
+BROKEN = """
+from torch import nn
+from synthprobe_data import SynthprobeError
+from synthprobe_models import structure
+
+@structure("broken", dimensions=[1])
+class Broken(nn.Module):
+    def __init__(self, channels, shape):
+        raise ValueError(f"not with {channels} channels")
+
+@structure("picky")
+class Picky(nn.Module):
+    def __init__(self, channels, shape):
+        super().__init__()
+        if channels % 128:
+            raise SynthprobeError("take a multiple of 128 channels.")
+"""
+
+
+def test_a_structure_that_cannot_be_built_does_not_cost_the_list(few, mine, capsys) -> None:
+    mine.write_text(BROKEN)
+    assert run("list", "--load", mine, "--json") == 0
+    said = capsys.readouterr()
+    entries = {entry["name"]: entry for entry in json.loads(said.out)}
+    assert entries["unet"]["parameters"] == {"rde": 871_729}
+    assert entries["broken"]["parameters"] == {"color-code": None}
+    assert [n is None for n in entries["picky"]["parameters"].values()] == [True, False, False]
+    broken, picky = said.err.splitlines()
+    assert "broken cannot be built in the probe color-code: ValueError (not with 256" in broken
+    assert picky.endswith(
+        "picky cannot be built in the probe rde: take a multiple of 128 channels."
+    )
+    _forget("broken")
+    _forget("picky")
+    assert run("list", "--load", mine) == 0
+    lines = {x.split()[0]: x for x in capsys.readouterr().out.splitlines()}
+    assert lines["broken"].split()[1:4] == ["-", "-", "?"]
+
+
 def test_inspect_says_all_about_a_structure_and_draws_what_it_sees(mine, tmp_path, capsys) -> None:
     out = tmp_path / "pictures"
     out.mkdir()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,8 +16,8 @@ from torch import nn  # noqa: E402
 
 from synthprobe_data import SynthprobeError  # noqa: E402
 from synthprobe_models.checks import ROUNDING  # noqa: E402
+from synthprobe_models.field_picture import draw_field, draw_sheet  # noqa: E402
 from synthprobe_models.inspection import Inspection, inspect  # noqa: E402
-from synthprobe_models.picture import draw_field, draw_sheet  # noqa: E402
 from synthprobe_models.registry import STRUCTURES, structure  # noqa: E402
 from synthprobe_models.report import covariance, inspection_text  # noqa: E402
 
@@ -94,6 +96,12 @@ def test_a_sheet_has_a_place_for_each_field() -> None:
     assert one.width == many.width
     assert many.height - one.height == one.height - 12
     assert draw_field(field, "title").getpixel((20, 60)) == (255, 255, 255)
+
+
+def test_the_committed_table_has_a_row_for_each_structure_of_the_registry() -> None:
+    page = Path(__file__).parents[2] / "results" / "structures.md"
+    rows = re.findall(r"\n\| ([a-z0-9-]+) \| (?:yes|no|for some)", page.read_text("utf-8"))
+    assert rows == list(STRUCTURES)
 
 
 def test_a_name_or_a_probe_that_does_not_fit_is_said() -> None:

@@ -11,13 +11,8 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 from synthprobe_data import SynthprobeError  # noqa: E402
-from synthprobe_models.probes import (  # noqa: E402
-    PROBES,
-    build_bare,
-    count_parameters,
-    find_probe,
-    fitting,
-)
+from synthprobe_models.counting import count_parameters  # noqa: E402
+from synthprobe_models.probes import PROBES, find_probe, fitting  # noqa: E402
 from synthprobe_models.registry import (  # noqa: E402
     STRUCTURES,
     find_network,
@@ -107,17 +102,6 @@ def test_a_class_that_cannot_be_built_from_channels_and_shape_is_refused() -> No
     assert "odd" not in STRUCTURES
 
 
-def test_a_bare_module_has_no_values_unless_it_needs_them() -> None:
-    assert build_bare(lambda: nn.Linear(10**6, 10**6)).weight.is_meta
-
-    def choosy() -> nn.Module:
-        return nn.Linear(2, 2) if float(torch.ones(1)) else nn.Identity()
-
-    before = torch.random.get_rng_state()
-    assert not build_bare(choosy).weight.is_meta
-    assert torch.equal(torch.random.get_rng_state(), before)
-
-
 def test_a_structure_that_needs_values_to_be_built_fits_every_probe() -> None:
     structure("choosy")(lambda channels, shape: nn.Dropout(float(torch.ones(1)) / 2))
     try:
@@ -126,6 +110,15 @@ def test_a_structure_that_needs_values_to_be_built_fits_every_probe() -> None:
             assert probe.make("choosy").head.weight.shape[1] == width <= probe.width
     finally:
         del STRUCTURES["choosy"]
+
+
+def test_a_mistake_in_a_structure_is_not_taken_for_an_option() -> None:
+    structure("mistaken")(lambda channels, shape: nn.Linear(channels, channels, far=1))
+    try:
+        with pytest.raises(TypeError, match="far"):
+            find_structure("mistaken").make(2, (4,))
+    finally:
+        del STRUCTURES["mistaken"]
 
 
 def test_an_option_that_a_structure_does_not_have_is_named(shifted) -> None:

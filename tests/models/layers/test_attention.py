@@ -161,6 +161,11 @@ def test_channels_must_be_divisible_by_heads(name: str) -> None:
         ("ssa", "reduction"),
         ("encoder-pre-norm", "expansion"),
         ("squeeze-and-excitation", "ratio"),
+        ("bottleneck", "reduction"),
+        ("mobilenet-v2", "expansion"),
+        ("resnext", "branches"),
+        ("resnext", "branch_channels"),
+        ("deformable", "size"),
     ],
 )
 def test_sizes_below_1_are_refused(name: str, option: str) -> None:

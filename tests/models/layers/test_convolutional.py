@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch")
 from torch import Tensor, nn  # noqa: E402
 
 from synthprobe_data import SynthprobeError  # noqa: E402
+from synthprobe_models.counting import count_parameters  # noqa: E402
 from synthprobe_models.layers.aspp import Aspp  # noqa: E402
 from synthprobe_models.layers.bottleneck import BottleneckBlock  # noqa: E402
 from synthprobe_models.layers.inception import InceptionModule, branch_channels  # noqa: E402
@@ -21,7 +22,7 @@ from synthprobe_models.layers.mobilenet_v2 import InvertedResidual  # noqa: E402
 from synthprobe_models.layers.parts import ConvNextBlock  # noqa: E402
 from synthprobe_models.layers.residual import ResidualBlock  # noqa: E402
 from synthprobe_models.layers.resnext import ResNextBlock, comparable_channels  # noqa: E402
-from synthprobe_models.probes import PROBES, count_parameters, fitting  # noqa: E402
+from synthprobe_models.probes import PROBES, fitting  # noqa: E402
 from synthprobe_models.registry import find_structure  # noqa: E402
 from tests.models.naive import convolve, drawn, normalise, picture, residual, run  # noqa: E402
 

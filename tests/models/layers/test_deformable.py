@@ -10,8 +10,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from synthprobe_data import SynthprobeError  # noqa: E402
+from synthprobe_models.counting import count_parameters  # noqa: E402
 from synthprobe_models.layers.deformable import Deformable, deform_conv2d  # noqa: E402
-from synthprobe_models.probes import count_parameters  # noqa: E402
 from tests.models.layers.naive import randomised  # noqa: E402
 
 

@@ -79,7 +79,7 @@ def test_every_parameter_matters(name: str, probe: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_gradients_are_right_in_double_precision(name: str) -> None:
-    options = {"width": 3} if "local" in name else {}
+    options = {"window": 3} if "local" in name else {}
     layer = randomised(find_structure(name).make(4, (2, 3), "rde", heads=2, keys=4, **options))
     names, parameters = zip(*layer.named_parameters(), strict=True)
 

@@ -8,6 +8,7 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
+from synthprobe_models.counting import count_parameters  # noqa: E402
 from synthprobe_models.layers.parts import (  # noqa: E402
     INITIAL_SCALE,
     ChannelNorm,
@@ -17,7 +18,6 @@ from synthprobe_models.layers.parts import (  # noqa: E402
     Mix,
     Pointwise,
 )
-from synthprobe_models.probes import count_parameters  # noqa: E402
 
 SHAPES = [(7,), (5, 3)]
 

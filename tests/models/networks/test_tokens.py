@@ -9,14 +9,13 @@ torch = pytest.importorskip("torch")
 from torch import Tensor  # noqa: E402
 
 from synthprobe_data import SynthprobeError  # noqa: E402
+from synthprobe_models.counting import count_parameters  # noqa: E402
 from synthprobe_models.networks.tokens import (  # noqa: E402
     Attention,
     TokenBlock,
     edge_of,
     extract_latents,
-    to_tokens,
 )
-from synthprobe_models.probes import count_parameters  # noqa: E402
 from tests.models.naive import drawn, picture, resize, transform  # noqa: E402
 
 
@@ -58,9 +57,9 @@ def test_dropout_acts_in_training_only_and_keeps_the_mean() -> None:
 
 
 def test_heads_dropout_and_bins_out_of_range_are_refused() -> None:
-    with pytest.raises(SynthprobeError, match="heads is 3: it must divide the 4 channels"):
+    with pytest.raises(SynthprobeError, match="4 channels cannot be divided among 3 heads"):
         Attention(4, 3)
-    with pytest.raises(SynthprobeError, match="dropout is 1: it must be at least 0 and less"):
+    with pytest.raises(SynthprobeError, match="dropout must be at least 0 and below 1, not 1"):
         Attention(4, 2, dropout=1)
     for bins in (-4, 0, 8):
         with pytest.raises(SynthprobeError, match=f"bins is {bins}: it must be a square number"):
@@ -75,4 +74,3 @@ def test_latents_are_a_square_of_interpolated_features(size) -> None:
     for r in range(4):
         for c in range(4):
             assert torch.allclose(latents[:, 4 * r + c], right[:, :, r, c])
-    assert torch.equal(to_tokens(x)[:, -1], x[:, :, -1, -1])

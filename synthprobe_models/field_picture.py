@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from synthprobe_data import SynthprobeError
+from synthprobe_models.checkpoint import replaced
 from synthprobe_models.checks import ReceptiveField
 
 _SIZE: Final = 504
@@ -100,14 +99,8 @@ def write_png(picture: Image.Image, out: Path) -> None:
     out
         The file to write.
     """
-    part = out.with_name(out.name + ".part")
-    try:
+    with replaced(out) as part:
         picture.save(part, "PNG")
-        os.replace(part, out)
-    except OSError as error:
-        raise SynthprobeError(f"{out} could not be written: {error.strerror}.") from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _shade(values: NDArray[np.float64], largest: float) -> NDArray[np.uint8]:
