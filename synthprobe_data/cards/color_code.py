@@ -69,7 +69,8 @@ def color_code_figures(data: OpenDataset) -> tuple[Tally, ...]:
     positions = {split: np.zeros(3, np.int64) for split in data.splits}
     occurring = {split: Counter[int]() for split in data.splits}
     for split, block in iter_blocks(data, ("group", "revealed")):
-        group, revealed = block["group"].astype(np.int64), block["revealed"] == 1
+        usable = (block["group"] < colors).all(axis=1)  # a file from a stranger may have others
+        group, revealed = block["group"][usable].astype(np.int64), block["revealed"][usable] == 1
         # One place for each sample and each of its colours.
         place = group + colors * np.arange(len(group))[:, None]
         size = colors * len(group)

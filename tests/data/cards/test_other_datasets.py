@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 from PIL import Image
@@ -192,6 +193,22 @@ def test_the_figures_of_color_code_equal_a_plain_loop(tmp_path: Path, mode: str)
             assert +Counter(occurring.counts[split]) == colors
     open_ = found.counts["train"]["masked, colour revealed nowhere"]
     assert (open_ == 0) == (mode == "well-posed")
+
+
+def test_groups_that_there_are_not_are_left_out_of_the_figures(tmp_path: Path) -> None:
+    path = tmp_path / "a.h5"
+    config = ColorCodeConfig(positions=30, colors=8)
+    make_file("color-code", path, train=4, test=0, config=config, workers=1, cards=False)
+    with open_dataset(path) as data:
+        right, _ = collect_figures(data)
+    with h5py.File(path, "r+") as file:
+        for row in (0, 3):
+            file["group"][row] = 255
+        lost = Counter(file["revealed"][row, i] for row in (0, 3) for i in range(30))
+    with open_dataset(path) as data:
+        found, _ = collect_figures(data)
+    assert found.counts["train"]["revealed"] == right.counts["train"]["revealed"] - lost[1]
+    assert sum(found.counts["train"].values()) == sum(right.counts["train"].values()) - 60
 
 
 def test_the_card_states_the_ceiling(tmp_path: Path) -> None:
