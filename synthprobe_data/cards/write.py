@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 from synthprobe_data.cards.card import render_card
@@ -12,9 +11,8 @@ from synthprobe_data.cards.facts import collect_facts
 from synthprobe_data.cards.figures import collect_figures
 from synthprobe_data.cards.paths import card_paths
 from synthprobe_data.cards.picture import draw_picture
-from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.opened import open_dataset
-from synthprobe_data.shards.writer import check_target
+from synthprobe_data.shards.writer import check_target, write_bytes, write_text
 
 
 def write_cards(
@@ -53,20 +51,7 @@ def write_cards(
         picture = draw_picture(data)
         card = render_card(facts, collect_figures(data))
     croissant = json.dumps(render_croissant(facts), indent=2, ensure_ascii=False) + "\n"
-    _write(paths.picture, picture)
-    _write(paths.croissant, croissant.encode())
-    _write(paths.card, card.encode())
+    write_bytes(paths.picture, picture)
+    write_text(paths.croissant, croissant)
+    write_text(paths.card, card)
     return paths.all()
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name, then rename it."""
-    part = path.with_name(path.name + ".part")
-    try:
-        try:
-            part.write_bytes(content)
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
-        raise SynthprobeError(f"{path} could not be written: {error.strerror}.") from error

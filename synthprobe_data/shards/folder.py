@@ -10,6 +10,7 @@ from pathlib import Path
 
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.manifest import MANIFEST
+from synthprobe_data.shards.writer import sync
 
 
 @contextlib.contextmanager
@@ -69,6 +70,7 @@ def put_in_place(part: Path, folder: Path) -> None:
         if folder.is_dir():
             os.replace(folder, old)
         os.replace(part, folder)
+        sync(folder.parent)
     except OSError as error:
         raise SynthprobeError(f"{part} could not be renamed: {error.strerror}.") from error
     shutil.rmtree(old, ignore_errors=True)
