@@ -7,10 +7,14 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.manifest import MANIFEST
 from synthprobe_data.shards.writer import sync
+
+PART: Final = ".part"
+"""The name of a folder ends in this until it is complete."""
 
 
 @contextlib.contextmanager
@@ -60,7 +64,7 @@ def check_folder(folder: Path, *, force: bool) -> None:
 
 def part_of(folder: Path) -> Path:
     """Where a folder stands until it is complete."""
-    return folder.with_name(folder.name + ".part")
+    return folder.with_name(folder.name + PART)
 
 
 def put_in_place(part: Path, folder: Path) -> None:

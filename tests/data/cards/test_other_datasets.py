@@ -22,6 +22,7 @@ from synthprobe_data.cards.card import render_card
 from synthprobe_data.cards.facts import collect_facts
 from synthprobe_data.cards.figures import collect_figures
 from synthprobe_data.cards.picture import draw_picture
+from synthprobe_data.cli import main
 from synthprobe_data.color_code import reference
 from synthprobe_data.registry import DATASETS
 from synthprobe_data.settings import Config
@@ -229,6 +230,18 @@ def test_the_card_states_the_ceiling(tmp_path: Path) -> None:
     make_file("color-code", tmp_path / "a.h5", train=2, test=0, config=other, cards=False)
     assert f"**The ceiling is {1 - 0.95**19 * 7 / 8:.3%}**" in rendered(tmp_path / "a.h5")
     assert "Transformer" not in rendered(tmp_path / "a.h5")
+
+
+def test_a_command_that_is_as_short_as_can_be_is_shown_once(tmp_path: Path) -> None:
+    words = ["centered-square", "--out", str(tmp_path / "squares"), "--shards", "3"]
+    assert main(words) == 0
+    card = (tmp_path / "squares" / "README.md").read_text("utf-8")
+    assert card.count("synthprobe-gen centered-square --out squares --shards 3\n") == 1
+    assert card.count("synthprobe-gen") == 1
+    assert main([*words, "--workers", "1", "--force"]) == 0
+    card = (tmp_path / "squares" / "README.md").read_text("utf-8")
+    assert card.count("synthprobe-gen centered-square --out squares --shards 3\n") == 1
+    assert card.count("synthprobe-gen") == 2
 
 
 def test_a_picture_without_a_training_region_is_described(tmp_path: Path) -> None:
