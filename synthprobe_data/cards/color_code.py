@@ -23,6 +23,8 @@ Every sample is well-posed:
 - **Decided**: every colour that occurs is revealed at least once, so any masked code can be found.
 - **Distinct**: any two colours of a sample differ by {distance} of 255 or more in red, green or \
 blue.
+- **Different**: no two samples are equal. A run of so many that two might be, with a chance of \
+more than one in a million, is refused.
 
 **The ceiling is 100%.** A solver that copies the code of a revealed position of the same colour \
 is right at every masked position; the figures above count where it is.

@@ -222,6 +222,7 @@ def test_the_card_states_the_ceiling(tmp_path: Path) -> None:
     assert "**The ceiling is 99.870%**" in said["paper"]
     assert "99.877%" in said["paper"]
     assert "**The ceiling is 100%.**" in said["well-posed"]
+    assert "no two samples are equal" in said["well-posed"]
     for card in said.values():
         assert "99.870%" in card
         assert "0.148%" in card
