@@ -12,7 +12,7 @@ from synthprobe_data.cards.figures import collect_figures
 from synthprobe_data.cards.paths import card_paths
 from synthprobe_data.cards.picture import draw_picture
 from synthprobe_data.shards.opened import open_dataset
-from synthprobe_data.shards.writer import check_target, write_bytes, write_text
+from synthprobe_data.shards.writer import check_target, write_bytes
 
 
 def write_cards(
@@ -22,6 +22,7 @@ def write_cards(
     seconds: float | None = None,
     workers: int | None = None,
     force: bool = False,
+    keep: bool = False,
 ) -> list[Path]:
     """Describe a file or a folder of shards: a card, a Croissant file and a picture.
 
@@ -36,6 +37,8 @@ def write_cards(
         How long the run took on this machine, and with how many processes.
     force
         Replace existing cards.
+    keep
+        Leave existing cards as they are, and write the others.
 
     Returns
     -------
@@ -44,14 +47,19 @@ def write_cards(
     """
     path = Path(path)
     paths = card_paths(path, folder=path.is_dir())
-    for target in paths.all():
+    targets = [target for target in paths.all() if not (keep and target.exists())]
+    for target in targets:
         check_target(target, force=force)
     facts = collect_facts(path, command=command, seconds=seconds, workers=workers)
     with open_dataset(path) as data:
         picture = draw_picture(data)
         card = render_card(facts, collect_figures(data))
     croissant = json.dumps(render_croissant(facts), indent=2, ensure_ascii=False) + "\n"
-    write_bytes(paths.picture, picture)
-    write_text(paths.croissant, croissant)
-    write_text(paths.card, card)
-    return paths.all()
+    contents = {
+        paths.picture: picture,
+        paths.croissant: croissant.encode(),
+        paths.card: card.encode(),
+    }
+    for target in targets:
+        write_bytes(target, contents[target])
+    return targets
