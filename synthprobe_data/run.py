@@ -109,12 +109,13 @@ def generate_file(
     if resume and path.exists():
         kept = digests_if_complete(path, dataset, config, **where)
         if kept is not None:
-            if cards and not all(p.exists() for p in card_paths(path, folder=False).all()):
-                write_cards(path, command=command, force=force)
+            digest = digest_of_rows(kept)
+            if cards and not _has_cards(path, digest):
+                write_cards(path, command=command, force=force, keep=not force)
             return RunSummary(
                 path=path,
                 rows=rows,
-                content_digest=digest_of_rows(kept),
+                content_digest=digest,
                 tally=np.zeros(0, np.int64),
                 workers=1,
                 seconds=time.perf_counter() - started,
@@ -144,6 +145,14 @@ def generate_file(
         workers=workers,
         seconds=seconds,
     )
+
+
+def _has_cards(path: Path, digest: str) -> bool:
+    """Whether a file has all its cards; the last one written states the content digest."""
+    cards = card_paths(path, folder=False)
+    if not all(card.is_file() for card in cards.all()):
+        return False
+    return digest.encode() in cards.card.read_bytes()
 
 
 def plan(

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import json
 import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from synthprobe_data.cards.paths import card_paths
-from synthprobe_data.cards.write import write_cards
+from synthprobe_data import shards_actions as actions
 from synthprobe_data.cli import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Parser, interrupt
 from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.ready import ready_path
 from synthprobe_data.registry import DATASETS
-from synthprobe_data.shards.edit import merge, split
-from synthprobe_data.shards.export import export_png, export_webdataset
-from synthprobe_data.shards.info import describe, summary
-from synthprobe_data.shards.verify import verify
-from synthprobe_data.shards.writer import check_target
 
-EXIT_FAILED: Final = 1
 _PROGRAM: Final = "synthprobe-shards"
-_FAILURES_SHOWN: Final = 20
 
 _EXAMPLES: Final = """\
 examples:
@@ -66,13 +56,13 @@ def build_parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    command = _add(commands, "info", _info, "say what a dataset is, without checking it")
+    command = _add(commands, "info", actions.info, "say what a dataset is, without checking it")
     command.add_argument("--json", action="store_true", help="as JSON, for programs")
 
     command = _add(
         commands,
         "verify",
-        _verify,
+        actions.verify,
         "check a dataset",
         "Check a dataset: the format, the hashes, that every chunk can be decoded, that every "
         "sample keeps the rules of its settings and everything stored about it agrees to the byte, "
@@ -94,7 +84,7 @@ def build_parser() -> argparse.ArgumentParser:
     command = _add(
         commands,
         "card",
-        _card,
+        actions.card,
         "write the card, the Croissant file and the picture of a dataset again",
     )
     _add_force(command, "card")
@@ -102,7 +92,7 @@ def build_parser() -> argparse.ArgumentParser:
     command = _add(
         commands,
         "preview",
-        _preview,
+        actions.preview,
         "draw some samples",
         "Draw some samples into a PNG file, with a line that says what is to be seen: of RDE the "
         "picture, the ranks, and who is above whom by which cue.",
@@ -116,7 +106,7 @@ def build_parser() -> argparse.ArgumentParser:
     command = _add(
         commands,
         "explain",
-        _explain,
+        actions.explain,
         "draw a figure of one sample of rde",
         "Draw one sample of rde: the picture, the ranks, the label map, each T-junction with its "
         "stem and bar, hidden sides dashed, and the relation as a graph.",
@@ -134,7 +124,7 @@ def build_parser() -> argparse.ArgumentParser:
     command = _add(
         commands,
         "browse",
-        _browse,
+        actions.browse,
         "write a page to look through the samples of rde",
         "Write one HTML page to look through samples of rde: filters by how hard they are, and for "
         "each sample what tells its ranks. It needs no server and no network.",
@@ -147,7 +137,7 @@ def build_parser() -> argparse.ArgumentParser:
     command = _add(
         commands,
         "merge",
-        _merge,
+        actions.merge,
         "put files or folders together into one file",
         "Put parts of one dataset, files or folders in any order, together into one file. They "
         "must be of the same settings and seed, and go on where another one ends.",
@@ -157,7 +147,10 @@ def build_parser() -> argparse.ArgumentParser:
     _add_force(command, "file")
 
     command = _add(
-        commands, "split", _split, "take a dataset apart into a folder of shards with a manifest"
+        commands,
+        "split",
+        actions.split,
+        "take a dataset apart into a folder of shards with a manifest",
     )
     command.add_argument(
         "--out", required=True, type=Path, metavar="FOLDER", help="folder to write"
@@ -168,7 +161,10 @@ def build_parser() -> argparse.ArgumentParser:
     _add_force(command, "dataset")
 
     command = _add(
-        commands, "export", _export, "write a dataset as PNG files or as tar files for WebDataset"
+        commands,
+        "export",
+        actions.export,
+        "write a dataset as PNG files or as tar files for WebDataset",
     )
     command.add_argument(
         "--out", required=True, type=Path, metavar="FOLDER", help="new folder to write"
@@ -193,7 +189,7 @@ def build_parser() -> argparse.ArgumentParser:
         description="Print the path of a small file that comes with the package.",
     )
     ready.add_argument("dataset", choices=list(DATASETS), help="which dataset")
-    ready.set_defaults(act=_ready)
+    ready.set_defaults(act=actions.ready)
     return parser
 
 
@@ -231,123 +227,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"{_PROGRAM}: interrupted.", file=sys.stderr)
         return EXIT_INTERRUPTED
-
-
-def _info(given: argparse.Namespace) -> int:
-    facts = describe(given.path)
-    print(json.dumps(facts, indent=1) if given.json else summary(facts))
-    return 0
-
-
-def _verify(given: argparse.Namespace) -> int:
-    report = verify(
-        given.path,
-        sample=given.sample,
-        workers=given.workers,
-        progress=True,
-        pixels=given.pixels,
-    )
-    if given.json:
-        print(json.dumps(report.to_dict(), indent=1))
-        return 0 if report.ok else EXIT_FAILED
-    for failure in report.failures[:_FAILURES_SHOWN]:
-        print(failure)
-    total = sum(report.failed.values())
-    if total > _FAILURES_SHOWN:
-        print(f"... and {total - _FAILURES_SHOWN} more.")
-    for name, times in report.done.items():
-        bad = report.failed.get(name, 0)
-        print(f"{name:>16}  {times} checked, {f'{bad} FAILED' if bad else 'all well'}")
-    if report.readings:
-        kinds = ", ".join(f"{n} {kind}" for kind, n in report.readings.items() if kind != "read")
-        print(f"{'readings':>16}  {report.readings['read']} off the pixels: {kinds}")
-    verdict, part = "is as it should be", ""
-    if report.rows_checked < report.rows:
-        verdict, part = "nothing wrong was found", f" of {report.rows}"
-    if not report.ok:
-        verdict = "IS NOT AS IT SHOULD BE"
-    print(
-        f"{report.path}: {verdict}; "
-        f"{report.rows_checked}{part} samples, {report.seconds:.1f} s with {report.workers} "
-        f"worker{'s' if report.workers > 1 else ''}"
-    )
-    return 0 if report.ok else EXIT_FAILED
-
-
-def _card(given: argparse.Namespace) -> int:
-    for path in write_cards(given.path, force=given.force):
-        print(path)
-    return 0
-
-
-def _preview(given: argparse.Namespace) -> int:
-    from synthprobe_data.shards.preview import write_sheet  # here, because few need to draw
-
-    drawn = write_sheet(
-        given.path,
-        given.out,
-        samples=given.samples,
-        split=given.split,
-        start=given.start,
-        force=given.force,
-    )
-    print(f"{given.out}: {drawn} samples")
-    return 0
-
-
-def _explain(given: argparse.Namespace) -> int:
-    from synthprobe_data.views.figure import explain_to_file  # here, as for `_preview`
-
-    out = explain_to_file(
-        given.path, given.index, split=given.split, out=given.out, force=given.force
-    )
-    print(out)
-    return 0
-
-
-def _browse(given: argparse.Namespace) -> int:
-    from synthprobe_data.views.browse import write_page  # here, as for `_preview`
-
-    shown = write_page(
-        given.path,
-        given.out,
-        split=given.split,
-        samples=given.samples,
-        force=given.force,
-        progress=True,
-    )
-    print(f"{given.out}: {shown} samples, {given.out.stat().st_size / 1e6:.1f} MB")
-    return 0
-
-
-def _merge(given: argparse.Namespace) -> int:
-    for card in card_paths(given.out, folder=False).all():
-        check_target(card, force=given.force)
-    digest = merge(given.path, given.out, force=given.force, progress=True)
-    write_cards(given.out, force=given.force)
-    print(f"{given.out}: content digest {digest}")
-    return 0
-
-
-def _split(given: argparse.Namespace) -> int:
-    digest = split(given.path, given.out, given.shards, force=given.force, progress=True)
-    write_cards(given.out, force=given.force)
-    print(f"{given.out}: {given.shards} shards; content digest {digest}")
-    return 0
-
-
-def _export(given: argparse.Namespace) -> int:
-    if given.format == "png":
-        rows = export_png(given.path, given.out, progress=True)
-    else:
-        rows = export_webdataset(given.path, given.out, given.samples_per_shard, progress=True)
-    print(f"{given.out}: {rows} samples")
-    return 0
-
-
-def _ready(given: argparse.Namespace) -> int:
-    print(ready_path(given.dataset))
-    return 0
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,21 @@ def test_the_python_of_the_readme_runs_as_it_stands(
     assert names["targets"].min() > 0  # type: ignore[attr-defined]
     assert names["targets"].max() <= 1  # type: ignore[attr-defined]
     assert "'convexity': True" in capsys.readouterr().out
+
+
+def test_the_commands_of_the_readme_are_understood_and_write_to_names_of_their_own() -> None:
+    from synthprobe_data import cli, shards_cli
+
+    commands = re.findall(r"^synthprobe-(gen|shards) (.*)", README.read_text("utf-8"), re.MULTILINE)
+    written = []
+    for program, words in commands:
+        parser = (cli if program == "gen" else shards_cli).build_parser()
+        if "--help" not in words:
+            given = parser.parse_args(shlex.split(words, comments=True))
+            if program == "gen" and not given.resume and given.backend == "processes":
+                written.append(given.out)
+    assert len(written) >= 6
+    assert len(set(written)) == len(written)
 
 
 def test_the_structure_of_the_readme_is_known_to_every_probe_and_to_the_command(

@@ -23,6 +23,8 @@ Every sample is well-posed:
 - **Decided**: every colour that occurs is revealed at least once, so any masked code can be found.
 - **Distinct**: any two colours of a sample differ by {distance} of 255 or more in red, green or \
 blue.
+- **Different**: no two samples are equal. A run of so many that two might be, with a chance of \
+more than one in a million, is refused.
 
 **The ceiling is 100%.** A solver that copies the code of a revealed position of the same colour \
 is right at every masked position; the figures above count where it is.
@@ -69,7 +71,8 @@ def color_code_figures(data: OpenDataset) -> tuple[Tally, ...]:
     positions = {split: np.zeros(3, np.int64) for split in data.splits}
     occurring = {split: Counter[int]() for split in data.splits}
     for split, block in iter_blocks(data, ("group", "revealed")):
-        group, revealed = block["group"].astype(np.int64), block["revealed"] == 1
+        usable = (block["group"] < colors).all(axis=1)  # a file from a stranger may have others
+        group, revealed = block["group"][usable].astype(np.int64), block["revealed"][usable] == 1
         # One place for each sample and each of its colours.
         place = group + colors * np.arange(len(group))[:, None]
         size = colors * len(group)

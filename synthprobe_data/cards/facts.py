@@ -17,6 +17,7 @@ from synthprobe_data.cards.paths import card_paths
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.settings import Config
+from synthprobe_data.shards.folder import PART
 from synthprobe_data.shards.layout import Column
 from synthprobe_data.shards.opened import OpenDataset, open_dataset
 
@@ -134,7 +135,7 @@ def _facts(
             data.config,
             seed=data.seed,
             splits=splits,
-            out=data.dataset.name if folder else data.path.name,
+            out=_name(data, command),
             shards=len(files) if folder else None,
         )
         if whole
@@ -146,6 +147,14 @@ def _facts(
         picture=card_paths(data.path, folder=folder).picture.name,
         card_path_kind="folder" if folder else "file",
     )
+
+
+def _name(data: OpenDataset, command: str | None) -> str:
+    """The name in a command that makes the same rows; a folder may since have got another one."""
+    if not data.path.is_dir():
+        return data.path.name
+    # While a run writes the cards, the folder does not have its name yet.
+    return data.dataset.name if command is None else data.path.name.removesuffix(PART)
 
 
 def file_sha256(path: Path) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 from synthprobe_data.cards.card import render_card
@@ -12,9 +11,8 @@ from synthprobe_data.cards.facts import collect_facts
 from synthprobe_data.cards.figures import collect_figures
 from synthprobe_data.cards.paths import card_paths
 from synthprobe_data.cards.picture import draw_picture
-from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.opened import open_dataset
-from synthprobe_data.shards.writer import check_target
+from synthprobe_data.shards.writer import check_target, write_bytes
 
 
 def write_cards(
@@ -24,6 +22,7 @@ def write_cards(
     seconds: float | None = None,
     workers: int | None = None,
     force: bool = False,
+    keep: bool = False,
 ) -> list[Path]:
     """Describe a file or a folder of shards: a card, a Croissant file and a picture.
 
@@ -38,6 +37,8 @@ def write_cards(
         How long the run took on this machine, and with how many processes.
     force
         Replace existing cards.
+    keep
+        Leave existing cards as they are, and write the others.
 
     Returns
     -------
@@ -46,27 +47,19 @@ def write_cards(
     """
     path = Path(path)
     paths = card_paths(path, folder=path.is_dir())
-    for target in paths.all():
+    targets = [target for target in paths.all() if not (keep and target.exists())]
+    for target in targets:
         check_target(target, force=force)
     facts = collect_facts(path, command=command, seconds=seconds, workers=workers)
     with open_dataset(path) as data:
         picture = draw_picture(data)
         card = render_card(facts, collect_figures(data))
     croissant = json.dumps(render_croissant(facts), indent=2, ensure_ascii=False) + "\n"
-    _write(paths.picture, picture)
-    _write(paths.croissant, croissant.encode())
-    _write(paths.card, card.encode())
-    return paths.all()
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name, then rename it."""
-    part = path.with_name(path.name + ".part")
-    try:
-        try:
-            part.write_bytes(content)
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
-        raise SynthprobeError(f"{path} could not be written: {error.strerror}.") from error
+    contents = {
+        paths.picture: picture,
+        paths.croissant: croissant.encode(),
+        paths.card: card.encode(),
+    }
+    for target in targets:
+        write_bytes(target, contents[target])
+    return targets

@@ -27,7 +27,8 @@ def panels(sample: dict[str, NDArray[Any]], config: CenteredSquareConfig) -> lis
         central_half(fitting(size, config.square)) for size in (config.height, config.width)
     )
     if rows and columns:
-        frame = (columns.start, rows.start, columns.stop, rows.stop)
-        box = [times * line for line in frame[:2]] + [times * line - 1 for line in frame[2:]]
+        # Around the region, so that it hides no white pixel.
+        near, far = (columns.start, rows.start), (columns.stop, rows.stop)
+        box = [times * line - 1 for line in near] + [times * line for line in far]
         ImageDraw.Draw(image).rectangle(box, None, _MARK)
     return [image, target]

@@ -7,9 +7,14 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.manifest import MANIFEST
+from synthprobe_data.shards.writer import sync
+
+PART: Final = ".part"
+"""The name of a folder ends in this until it is complete."""
 
 
 @contextlib.contextmanager
@@ -59,7 +64,7 @@ def check_folder(folder: Path, *, force: bool) -> None:
 
 def part_of(folder: Path) -> Path:
     """Where a folder stands until it is complete."""
-    return folder.with_name(folder.name + ".part")
+    return folder.with_name(folder.name + PART)
 
 
 def put_in_place(part: Path, folder: Path) -> None:
@@ -69,6 +74,7 @@ def put_in_place(part: Path, folder: Path) -> None:
         if folder.is_dir():
             os.replace(folder, old)
         os.replace(part, folder)
+        sync(folder.parent)
     except OSError as error:
         raise SynthprobeError(f"{part} could not be renamed: {error.strerror}.") from error
     shutil.rmtree(old, ignore_errors=True)

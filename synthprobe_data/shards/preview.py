@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import ceil
@@ -19,7 +19,7 @@ from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.rde import RDE
 from synthprobe_data.rde import preview as rde
 from synthprobe_data.shards.opened import OpenDataset, Sample, open_dataset
-from synthprobe_data.shards.writer import check_target
+from synthprobe_data.shards.writer import check_target, write_bytes
 
 MAX_SAMPLES: Final = 200
 _GAP: Final = 12
@@ -103,14 +103,9 @@ def write_sheet(
     if out.suffix.lower() != ".png":
         raise SynthprobeError(f"{out} is not the name of a PNG file: end it with .png.")
     sheet, drawn = contact_sheet(path, samples=samples, split=split, start=start)
-    part = out.with_name(out.name + ".part")
-    try:
-        sheet.save(part, "PNG")
-        os.replace(part, out)
-    except OSError as error:
-        raise SynthprobeError(f"{out} could not be written: {error.strerror}.") from error
-    finally:
-        part.unlink(missing_ok=True)
+    stream = io.BytesIO()
+    sheet.save(stream, "PNG")
+    write_bytes(out, stream.getvalue())
     return drawn
 
 

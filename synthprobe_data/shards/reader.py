@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import h5py
 import numpy as np
@@ -23,6 +23,12 @@ try:
     from isal import isal_zlib as _inflate
 except ImportError:  # no wheel for this platform
     _inflate = zlib
+
+_REASONS: Final = {
+    "file signature not found": "it is not an HDF5 file",
+    "truncated file": "it is truncated, as after a copy or a download that was cut off",
+}
+"""What HDF5 says of the commonest mistakes, in words for people."""
 
 
 def decode_row(column: Column, mask: int, chunk: bytes) -> NDArray[Any]:
@@ -146,5 +152,6 @@ class ShardReader:
         except SynthprobeError as error:
             raise SynthprobeError(f"{what} cannot be read: {error}") from error
         except Exception as error:  # there is no end to what a broken file can make them raise
-            reason = str(error).split("\n")[0] or type(error).__name__
+            said = str(error).split("\n")[0] or type(error).__name__
+            reason = next((ours for words, ours in _REASONS.items() if words in said), said)
             raise SynthprobeError(f"{what} cannot be read: {reason}.") from error

@@ -184,10 +184,10 @@ def _check_attributes(reader: BlockReader, report: Report) -> None:
 def _check_solver(reader: BlockReader) -> None:
     """Raise `SynthprobeError` if no solver reads the pictures of this file."""
     name = reader.header.dataset.name
-    checks = ROW_CHECKS.get(name)
-    if checks is None or checks.solver is None:
+    solver = ROW_CHECKS[name].solver
+    if solver is None:
         raise SynthprobeError(f"there is no solver for {name}, so its pixels cannot be checked.")
-    checks.solver.check_config(reader.header.config)
+    solver.check_config(reader.header.config)
 
 
 def _check_digests(

@@ -119,10 +119,10 @@ def new_file(path: Path, *, force: bool) -> Iterator[h5py.File]:
                 yield file
             finally:
                 file.close()
-            _sync(part)
+            sync(part)
             check_target(path, force=force)
             os.replace(part, path)
-            _sync(path.parent)
+            sync(path.parent)
     finally:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
@@ -159,13 +159,14 @@ def write_text(path: Path, text: str) -> None:
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file under a temporary name, synced, then renamed."""
+    _remove_parts_of_the_dead(path)
     part = _part(path)
     with _explained(path):
         try:
             part.write_bytes(content)
-            _sync(part)
+            sync(part)
             os.replace(part, path)
-            _sync(path.parent)
+            sync(path.parent)
         finally:
             part.unlink(missing_ok=True)
 
@@ -196,7 +197,7 @@ def _explained(path: Path) -> Iterator[None]:
         raise SynthprobeError(f"{path} could not be written: {reason}.") from error
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
     """Wait until a file, or the names in a folder, are on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:

@@ -69,7 +69,7 @@ class Explanation:
 
 def pick_split(data: OpenDataset, split: str | None) -> Split:
     """The split to show, the first one by default; `SynthprobeError` if it is not of RDE."""
-    if data.dataset is not RDE:
+    if data.dataset.name != RDE.name:  # in another process it is another object
         raise SynthprobeError(
             f"{data.path} is of the dataset {data.dataset.name}: only samples of {RDE.name} can be "
             "explained."

@@ -157,6 +157,36 @@ def test_resume_keeps_a_complete_file(tmp_path: Path) -> None:
         generate_file(path, RDE, SMALL, splits=SPLITS, seed=1, resume=True)
 
 
+@pytest.mark.parametrize("left", [(), ("one.png",), ("one.png", "one.croissant.json")])
+def test_resume_writes_the_cards_that_a_killed_run_did_not(
+    tmp_path: Path, left: tuple[str, ...]
+) -> None:
+    path = tmp_path / "one.h5"
+    generate_file(path, RDE, SMALL, splits=SPLITS)
+    names = sorted(os.listdir(tmp_path))
+    for card in set(names) - {"one.h5", *left}:
+        (tmp_path / card).unlink()
+    generate_file(path, RDE, SMALL, splits=SPLITS, resume=True)
+    assert sorted(os.listdir(tmp_path)) == names
+    assert len(names) == 4
+
+
+def test_resume_of_a_forced_run_leaves_no_card_of_the_samples_before(tmp_path: Path) -> None:
+    path = tmp_path / "one.h5"
+    generate_file(path, RDE, SMALL, splits=SPLITS, seed=1)
+    digest = generate_file(path, RDE, SMALL, splits=SPLITS, cards=False, force=True).content_digest
+    generate_file(path, RDE, SMALL, splits=SPLITS, force=True, resume=True)
+    assert digest in path.with_suffix(".md").read_text("utf-8")
+
+
+def test_resume_leaves_a_text_of_another_that_has_the_name_of_a_card(tmp_path: Path) -> None:
+    path = tmp_path / "one.h5"
+    generate_file(path, RDE, SMALL, splits=SPLITS, cards=False)
+    path.with_suffix(".md").write_text("precious")
+    generate_file(path, RDE, SMALL, splits=SPLITS, resume=True)
+    assert path.with_suffix(".md").read_text() == "precious"
+
+
 def family(pid: int) -> list[int]:
     """A process and all that it has started."""
     try:

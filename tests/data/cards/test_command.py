@@ -37,6 +37,7 @@ def test_paths_and_addresses_are_left_out(given: str, shown: str) -> None:
     [
         (RDE, RdeConfig(), 0, {"train": 50_000, "test": 12_500}),
         (RDE, RdeConfig(mode="rules"), 3, {"train": 5, "test": 0}),
+        (RDE, RdeConfig(mode="rules", difficulty=True), 0, {"train": 5}),
         (RDE, RdeConfig(mode="ambiguous", blur=0.0, min_size=0.25), 2**64 - 1, {"test": 7}),
         (RDE, RdeConfig(height=40, n_colors=12, n_vis=3, trials=9), 0, {"train": 50_000}),
         (CENTERED_SQUARE, CenteredSquareConfig(), 0, {"train": 484, "test": 1_452}),

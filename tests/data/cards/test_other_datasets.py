@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 from PIL import Image
@@ -21,6 +22,7 @@ from synthprobe_data.cards.card import render_card
 from synthprobe_data.cards.facts import collect_facts
 from synthprobe_data.cards.figures import collect_figures
 from synthprobe_data.cards.picture import draw_picture
+from synthprobe_data.cli import main
 from synthprobe_data.color_code import reference
 from synthprobe_data.registry import DATASETS
 from synthprobe_data.settings import Config
@@ -194,6 +196,22 @@ def test_the_figures_of_color_code_equal_a_plain_loop(tmp_path: Path, mode: str)
     assert (open_ == 0) == (mode == "well-posed")
 
 
+def test_groups_that_there_are_not_are_left_out_of_the_figures(tmp_path: Path) -> None:
+    path = tmp_path / "a.h5"
+    config = ColorCodeConfig(positions=30, colors=8)
+    make_file("color-code", path, train=4, test=0, config=config, workers=1, cards=False)
+    with open_dataset(path) as data:
+        right, _ = collect_figures(data)
+    with h5py.File(path, "r+") as file:
+        for row in (0, 3):
+            file["group"][row] = 255
+        lost = Counter(file["revealed"][row, i] for row in (0, 3) for i in range(30))
+    with open_dataset(path) as data:
+        found, _ = collect_figures(data)
+    assert found.counts["train"]["revealed"] == right.counts["train"]["revealed"] - lost[1]
+    assert sum(found.counts["train"].values()) == sum(right.counts["train"].values()) - 60
+
+
 def test_the_card_states_the_ceiling(tmp_path: Path) -> None:
     said = {}
     for mode in ("paper", "well-posed"):
@@ -204,6 +222,7 @@ def test_the_card_states_the_ceiling(tmp_path: Path) -> None:
     assert "**The ceiling is 99.870%**" in said["paper"]
     assert "99.877%" in said["paper"]
     assert "**The ceiling is 100%.**" in said["well-posed"]
+    assert "no two samples are equal" in said["well-posed"]
     for card in said.values():
         assert "99.870%" in card
         assert "0.148%" in card
@@ -212,6 +231,18 @@ def test_the_card_states_the_ceiling(tmp_path: Path) -> None:
     make_file("color-code", tmp_path / "a.h5", train=2, test=0, config=other, cards=False)
     assert f"**The ceiling is {1 - 0.95**19 * 7 / 8:.3%}**" in rendered(tmp_path / "a.h5")
     assert "Transformer" not in rendered(tmp_path / "a.h5")
+
+
+def test_a_command_that_is_as_short_as_can_be_is_shown_once(tmp_path: Path) -> None:
+    words = ["centered-square", "--out", str(tmp_path / "squares"), "--shards", "3"]
+    assert main(words) == 0
+    card = (tmp_path / "squares" / "README.md").read_text("utf-8")
+    assert card.count("synthprobe-gen centered-square --out squares --shards 3\n") == 1
+    assert card.count("synthprobe-gen") == 1
+    assert main([*words, "--workers", "1", "--force"]) == 0
+    card = (tmp_path / "squares" / "README.md").read_text("utf-8")
+    assert card.count("synthprobe-gen centered-square --out squares --shards 3\n") == 1
+    assert card.count("synthprobe-gen") == 2
 
 
 def test_a_picture_without_a_training_region_is_described(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import h5py
@@ -70,10 +71,18 @@ def test_a_failed_write_is_said_and_leaves_no_part(
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("synthprobe_data.cards.write.os.replace", fail)
-    with pytest.raises(SynthprobeError, match="could not be written: No space"):
+    monkeypatch.setattr("synthprobe_data.shards.writer.os.replace", fail)
+    with pytest.raises(SynthprobeError, match="could not be written: the disk is full"):
         write_cards(path)
     assert os.listdir(path.parent) == ["a.h5"]
+
+
+def test_what_a_killed_run_left_of_a_card_goes(path: Path) -> None:
+    process = subprocess.Popen(["true"])
+    process.wait()  # so that no living process has its number
+    (path.parent / f"a.md.{process.pid}-00000000.part").write_text("half a card")
+    write_cards(path)
+    assert sorted(os.listdir(path.parent)) == ["a.croissant.json", "a.h5", "a.md", "a.png"]
 
 
 def test_the_same_cards_are_written_again(path: Path) -> None:

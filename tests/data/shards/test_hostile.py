@@ -290,6 +290,15 @@ print(counts)
 """
 
 
+def test_the_commonest_mistakes_are_said_in_words_for_people(tmp_path: Path, good: Path) -> None:
+    cut, text = tmp_path / "cut.h5", tmp_path / "text.h5"
+    cut.write_bytes(good.read_bytes()[:-100])
+    text.write_text("a pointer to a file that is elsewhere")
+    for path, sentence in ((cut, "it is truncated"), (text, "it is not an HDF5 file")):
+        with pytest.raises(SynthprobeError, match=f"{path.name} cannot be read: {sentence}"):
+            open_dataset(path)
+
+
 @pytest.mark.parametrize("start", range(0, 3000, 750))
 def test_mutated_files_end_in_an_error_or_in_the_right_data(
     tmp_path: Path, good: Path, start: int

@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 import pytest
 
-from synthprobe_data import RdeConfig, SynthprobeError, make_file, make_sample
+from synthprobe_data import RdeConfig, SynthprobeError, make_file, make_sample, ready_path
 from synthprobe_data.rde import first_refused, read_scene
 from synthprobe_data.rde.generate import generate_block
 from synthprobe_data.shards.digest import content_digest
@@ -500,9 +500,7 @@ def test_pixels_that_no_solver_can_read_are_refused_in_one_sentence(tmp_path: Pa
     assert verify(path).ok
 
 
-def test_a_dataset_without_a_solver_is_refused(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from synthprobe_data.shards import verify as module
-
-    monkeypatch.setattr(module, "ROW_CHECKS", {})
-    with pytest.raises(SynthprobeError, match="there is no solver for rde"):
-        verify(good, pixels=True)
+@pytest.mark.parametrize("name", ["centered-square", "color-code"])
+def test_a_dataset_without_a_solver_is_refused(name: str) -> None:
+    with pytest.raises(SynthprobeError, match=f"there is no solver for {name}"):
+        verify(ready_path(name), pixels=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import pickle
 import shutil
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -197,3 +198,12 @@ def test_a_hostile_name_leads_nowhere(
     assert out.exists()
     assert out.parent == Path()
     ElementTree.parse(explain_to_file(hostile_file, 1, out="a.svg"))
+
+
+def test_a_dataset_that_crossed_a_process_can_be_explained(
+    rde_file: Path, explanation: Explanation
+) -> None:
+    with open_dataset(rde_file) as data:
+        other = pickle.loads(pickle.dumps(data))
+    again = explain(other, pick_split(other, explanation.split), explanation.index)
+    assert draw(again) == draw(explanation)

@@ -1,0 +1,146 @@
+"""What the commands of ``synthprobe-shards`` do."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Final
+
+from synthprobe_data.cards.paths import card_paths
+from synthprobe_data.cards.write import write_cards
+from synthprobe_data.ready import ready_path
+from synthprobe_data.shards import edit
+from synthprobe_data.shards import verify as verifier
+from synthprobe_data.shards.export import export_png, export_webdataset
+from synthprobe_data.shards.info import describe, summary
+from synthprobe_data.shards.writer import check_target
+
+EXIT_FAILED: Final = 1
+_FAILURES_SHOWN: Final = 20
+
+
+def info(given: argparse.Namespace) -> int:
+    """Say what a dataset is."""
+    facts = describe(given.path)
+    print(json.dumps(facts, indent=1) if given.json else summary(facts))
+    return 0
+
+
+def verify(given: argparse.Namespace) -> int:
+    """Check a dataset, and say what was found."""
+    report = verifier.verify(
+        given.path,
+        sample=given.sample,
+        workers=given.workers,
+        progress=True,
+        pixels=given.pixels,
+    )
+    if given.json:
+        print(json.dumps(report.to_dict(), indent=1))
+        return 0 if report.ok else EXIT_FAILED
+    for failure in report.failures[:_FAILURES_SHOWN]:
+        print(failure)
+    total = sum(report.failed.values())
+    if total > _FAILURES_SHOWN:
+        print(f"... and {total - _FAILURES_SHOWN} more.")
+    for name, times in report.done.items():
+        bad = report.failed.get(name, 0)
+        print(f"{name:>16}  {times} checked, {f'{bad} FAILED' if bad else 'all well'}")
+    if report.readings:
+        kinds = ", ".join(f"{n} {kind}" for kind, n in report.readings.items() if kind != "read")
+        print(f"{'readings':>16}  {report.readings['read']} off the pixels: {kinds}")
+    verdict, part = "is as it should be", ""
+    if report.rows_checked < report.rows:
+        verdict, part = "nothing wrong was found", f" of {report.rows}"
+    if not report.ok:
+        verdict = "IS NOT AS IT SHOULD BE"
+    print(
+        f"{report.path}: {verdict}; "
+        f"{report.rows_checked}{part} samples, {report.seconds:.1f} s with {report.workers} "
+        f"worker{'s' if report.workers > 1 else ''}"
+    )
+    return 0 if report.ok else EXIT_FAILED
+
+
+def card(given: argparse.Namespace) -> int:
+    """Write the cards of a dataset again."""
+    for path in write_cards(given.path, force=given.force):
+        print(path)
+    return 0
+
+
+def preview(given: argparse.Namespace) -> int:
+    """Draw some samples."""
+    from synthprobe_data.shards.preview import write_sheet  # here, because few need to draw
+
+    drawn = write_sheet(
+        given.path,
+        given.out,
+        samples=given.samples,
+        split=given.split,
+        start=given.start,
+        force=given.force,
+    )
+    print(f"{given.out}: {drawn} samples")
+    return 0
+
+
+def explain(given: argparse.Namespace) -> int:
+    """Draw one sample, with what tells its ranks."""
+    from synthprobe_data.views.figure import explain_to_file  # here, as for `preview`
+
+    out = explain_to_file(
+        given.path, given.index, split=given.split, out=given.out, force=given.force
+    )
+    print(out)
+    return 0
+
+
+def browse(given: argparse.Namespace) -> int:
+    """Write a page to look through the samples."""
+    from synthprobe_data.views.browse import write_page  # here, as for `preview`
+
+    shown = write_page(
+        given.path,
+        given.out,
+        split=given.split,
+        samples=given.samples,
+        force=given.force,
+        progress=True,
+    )
+    print(f"{given.out}: {shown} samples, {given.out.stat().st_size / 1e6:.1f} MB")
+    return 0
+
+
+def merge(given: argparse.Namespace) -> int:
+    """Put parts together into one file, with its cards."""
+    for target in card_paths(given.out, folder=False).all():
+        check_target(target, force=given.force)
+    digest = edit.merge(given.path, given.out, force=given.force, progress=True)
+    write_cards(given.out, force=given.force)
+    print(f"{given.out}: content digest {digest}")
+    return 0
+
+
+def split(given: argparse.Namespace) -> int:
+    """Take a dataset apart into a folder, with its cards."""
+    digest = edit.split(given.path, given.out, given.shards, force=given.force, progress=True)
+    write_cards(given.out, force=given.force)
+    print(f"{given.out}: {given.shards} shards; content digest {digest}")
+    return 0
+
+
+def export(given: argparse.Namespace) -> int:
+    """Write a dataset as other programs like it."""
+    if given.format == "png":
+        rows = export_png(given.path, given.out, progress=True)
+    else:
+        rows = export_webdataset(given.path, given.out, given.samples_per_shard, progress=True)
+    print(f"{given.out}: {rows} samples")
+    return 0
+
+
+def ready(given: argparse.Namespace) -> int:
+    """Print the path of a small file that comes with the package."""
+    print(ready_path(given.dataset))
+    return 0
