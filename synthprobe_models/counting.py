@@ -135,7 +135,7 @@ def build_bare(build: Callable[[], nn.Module]) -> nn.Module:
             return build()
 
 
-_DRAWS: Final = (Tensor.normal_, Tensor.uniform_)
+_DRAWS: Final = (Tensor.normal_, Tensor.uniform_, Tensor.random_)
 """Methods that some initialisations call on the tensor itself."""
 
 

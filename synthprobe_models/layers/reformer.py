@@ -77,7 +77,7 @@ class Reformer(nn.Module):
         self.rounds = rounds
         self.qk_v = nn.Linear(channels, 2 * channels)
         self.out = nn.Linear(channels, channels)
-        self.register_buffer("seed", torch.randint(2**62, ()))
+        self.register_buffer("seed", torch.empty((), dtype=torch.long).random_(2**62))
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (batch, channels, *positions) to the same shape."""
