@@ -11,8 +11,7 @@ from torch import nn
 
 from synthprobe_data import SynthprobeError
 from synthprobe_models import layers  # noqa: F401 - puts the structures into the registry
-from synthprobe_models.counting import build_bare, count_unet, nearest_width
-from synthprobe_models.counting import count_parameters as count_parameters
+from synthprobe_models.counting import build_bare, count_parameters, count_unet, nearest_width
 from synthprobe_models.networks.stack import LayerStack, MakeStructure
 from synthprobe_models.networks.unet import UNet
 from synthprobe_models.registry import NETWORKS, STRUCTURES, Structure, find_structure

@@ -17,7 +17,7 @@ from synthprobe_models.data import ShardDataset, StreamDataset, find_representat
 from synthprobe_models.evaluate import Evaluation, evaluate, predictions
 from synthprobe_models.metrics import generalisation_gap
 from synthprobe_models.pictures import write_predictions
-from synthprobe_models.probes import count_parameters
+from synthprobe_models.counting import count_parameters
 from synthprobe_models.run_folder import RunFolder
 from synthprobe_models.settings import TrainSettings
 from synthprobe_models.source import Source

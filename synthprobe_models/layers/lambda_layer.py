@@ -82,6 +82,8 @@ class Lambda(nn.Module):
         super().__init__()
         keys = channels if keys is None else keys
         inputs = channels if inputs is None else inputs
+        if heads < 1:
+            raise SynthprobeError(f"heads is {heads}: there must be at least one.")
         if channels % heads or keys % heads:
             raise SynthprobeError(
                 f"{channels} channels with {keys} for the keys cannot be shared out to {heads} "

@@ -35,7 +35,7 @@ class LocalLambda(Lambda):
         self, channels: int, shape: Sequence[int], *, window: int = 7, **options: Any
     ) -> None:
         super().__init__(channels, shape, **options)
-        if window % 2 == 0:
+        if window < 1 or window % 2 == 0:
             raise SynthprobeError(f"a window of width {window} has no centre: take an odd width.")
         self.window = window
         outputs = self.query.weight.shape[0] // self.heads

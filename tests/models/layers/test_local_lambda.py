@@ -60,9 +60,15 @@ def test_a_window_and_an_encoding_go_together() -> None:
     assert torch.allclose(layer(x)[0].flatten(1), decor + local_term(layer, x[0]))
 
 
-def test_a_window_without_a_centre_is_refused() -> None:
-    with pytest.raises(SynthprobeError, match="a window of width 4 has no centre"):
-        LocalLambda(8, (4, 3), window=4)
+@pytest.mark.parametrize("window", [4, 0, -1])
+def test_a_window_without_a_centre_is_refused(window: int) -> None:
+    with pytest.raises(SynthprobeError, match=f"a window of width {window} has no centre"):
+        LocalLambda(8, (4, 3), window=window)
+
+
+def test_no_heads_are_refused() -> None:
+    with pytest.raises(SynthprobeError, match="heads is 0: there must be at least one"):
+        LocalLambda(8, (4, 3), heads=0)
 
 
 def with_coordinates(x: torch.Tensor) -> torch.Tensor:
