@@ -13,11 +13,11 @@ from torch import nn
 from synthprobe_data import SynthprobeError
 from synthprobe_data.cards.facts import machine as describe_machine
 from synthprobe_models.checkpoint import Checkpoint, load_checkpoint
+from synthprobe_models.counting import count_parameters
 from synthprobe_models.data import ShardDataset, StreamDataset, find_representation
 from synthprobe_models.evaluate import Evaluation, evaluate, predictions
 from synthprobe_models.metrics import generalisation_gap
 from synthprobe_models.pictures import write_predictions
-from synthprobe_models.counting import count_parameters
 from synthprobe_models.run_folder import RunFolder
 from synthprobe_models.settings import TrainSettings
 from synthprobe_models.source import Source
