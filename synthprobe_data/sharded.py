@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,22 +29,11 @@ from synthprobe_data.run import (
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.digest import digest_of_rows
 from synthprobe_data.shards.folder import check_folder, part_of, put_in_place
-from synthprobe_data.shards.kept import digests_if_complete
+from synthprobe_data.shards.kept import digests_if_complete, folder_digest_if_complete
 from synthprobe_data.shards.layout import columns_of
 from synthprobe_data.shards.manifest import MANIFEST, Manifest, ShardEntry, describe_shard
+from synthprobe_data.shards.plan import ShardPlan, plan_shards
 from synthprobe_data.shards.writer import ShardWriter, new_file, write_text
-
-MAX_SHARDS: Final = 99_999
-
-
-@dataclass(frozen=True)
-class ShardPlan:
-    """The samples that one shard is to have."""
-
-    file: str
-    split: str
-    index_start: int
-    rows: int
 
 
 @dataclass(frozen=True)
@@ -56,33 +45,6 @@ class MadeShard:
     """The digests of its rows."""
     tally: NDArray[np.int64] | None
     """What was drawn for it; ``None`` if it was there already."""
-
-
-def plan_shards(splits: Mapping[str, int], shards: int) -> list[ShardPlan]:
-    """Share a number of shards out over the splits, in proportion to their sizes.
-
-    Each split has at least one; within a split, shards differ by at most one row.
-    """
-    if isinstance(shards, bool) or not isinstance(shards, int) or not 1 <= shards <= MAX_SHARDS:
-        raise SynthprobeError(
-            f"shards is {shards!r}: it must be a whole number from 1 to {MAX_SHARDS}."
-        )
-    if not len(splits) <= shards <= sum(splits.values()):
-        raise SynthprobeError(
-            f"shards is {shards}: each of the {len(splits)} splits needs one at least, and each "
-            "shard a sample."
-        )
-    counts = dict.fromkeys(splits, 1)
-    for _ in range(shards - len(splits)):
-        # To the split whose shards are the largest.
-        counts[max(splits, key=lambda name: splits[name] / counts[name])] += 1
-    plans = []
-    for split, size in splits.items():
-        count = counts[split]
-        for k in range(count):
-            start, stop = size * k // count, size * (k + 1) // count
-            plans.append(ShardPlan(f"{split}-{k:05}-of-{count:05}.h5", split, start, stop - start))
-    return plans
 
 
 def generate_folder(
@@ -114,7 +76,8 @@ def generate_folder(
     force
         Replace the dataset in an existing folder.
     resume
-        Go on with a run that was killed: keep the shards that are complete and right.
+        Go on with a run that was killed: keep the shards that are complete and right. A folder
+        that is complete is left as it is.
     scheduler
         Address of a Dask scheduler; its workers make the shards instead of processes of this
         machine, and write them to the same folder.
@@ -129,9 +92,19 @@ def generate_folder(
     if workers is not None:
         check_workers(workers)
     plans = plan_shards(splits, shards)
+    rows = sum(splits.values())
+    digest = folder_digest_if_complete(folder, dataset, config, seed, plans) if resume else None
+    if digest is not None:
+        return RunSummary(
+            path=folder,
+            rows=rows,
+            content_digest=digest,
+            tally=np.zeros(0, np.int64),
+            workers=1,
+            seconds=time.perf_counter() - started,
+        )
     check_folder(folder, force=force)
     part = _prepare_part(folder, plans, force=force, resume=resume)
-    rows = sum(splits.values())
     workers = min(workers or default_workers(columns_of(dataset, config), rows), len(plans))
     if workers > 1 and scheduler is None:
         # Compile the kernels once, before the workers do so side by side.
@@ -179,13 +152,8 @@ def make_shard(
 ) -> MadeShard:
     """Make one shard, or keep it if a run before has made it."""
     path = folder / shard.file
-    where: dict[str, Any] = {
-        "seed": seed,
-        "splits": {shard.split: (0, shard.rows)},
-        "index_start": {shard.split: shard.index_start},
-    }
     if resume:
-        kept = digests_if_complete(path, dataset, config, **where)
+        kept = digests_if_complete(path, dataset, config, seed=seed, **shard.place)
         if kept is not None:
             return MadeShard(_entry(path, shard, kept), kept, None)
     columns = columns_of(dataset, config)
@@ -197,7 +165,7 @@ def make_shard(
             writer.write(block)
             parts.append(block.digests)
             tally = block.tally + (tally if len(tally) else 0)
-        writer.finish(dataset, config, **where)
+        writer.finish(dataset, config, seed=seed, **shard.place)
     digests = b"".join(parts)
     return MadeShard(_entry(path, shard, digests), digests, tally)
 

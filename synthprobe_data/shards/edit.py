@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from synthprobe_data.run import progress_bar
-from synthprobe_data.sharded import plan_shards
 from synthprobe_data.shards.blocks import open_readers
 from synthprobe_data.shards.digest import ContentDigest
 from synthprobe_data.shards.folder import new_folder
 from synthprobe_data.shards.manifest import MANIFEST, Manifest, describe_shard
+from synthprobe_data.shards.plan import plan_shards
 from synthprobe_data.shards.source import Source
 from synthprobe_data.shards.writer import ShardWriter, check_target, new_file, write_text
 

@@ -1,8 +1,8 @@
-"""Whether a file that is there already is the one that a run would make."""
+"""Whether a file or a folder that is there already is the one that a run would make."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -10,6 +10,8 @@ from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.digest import digest_of_rows, row_digests
+from synthprobe_data.shards.manifest import read_manifest
+from synthprobe_data.shards.plan import ShardPlan
 from synthprobe_data.shards.reader import ShardReader
 
 _ROWS_AT_ONCE: Final = 64
@@ -44,3 +46,23 @@ def digests_if_complete(
     except SynthprobeError:
         return None
     return digests if digest_of_rows(digests) == header.content_digest else None
+
+
+def folder_digest_if_complete(
+    folder: Path, dataset: Dataset, config: Config, seed: int, plans: Sequence[ShardPlan]
+) -> str | None:
+    """The content digest of a folder that a run before has finished, with just these shards."""
+    try:
+        manifest = read_manifest(folder)
+    except SynthprobeError:
+        return None
+    if [entry.file for entry in manifest.shards] != [shard.file for shard in plans]:
+        return None
+    digests = b""
+    for shard in plans:
+        kept = digests_if_complete(folder / shard.file, dataset, config, seed=seed, **shard.place)
+        if kept is None:
+            return None
+        digests += kept
+    found = digest_of_rows(digests)
+    return found if found == manifest.content_digest else None

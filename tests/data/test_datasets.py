@@ -28,10 +28,11 @@ from synthprobe_data import (
 from synthprobe_data.cli import main as generate
 from synthprobe_data.run import generate_file
 from synthprobe_data.settings import Config
-from synthprobe_data.sharded import generate_folder, make_shard, plan_shards
+from synthprobe_data.sharded import generate_folder, make_shard
 from synthprobe_data.shards.digest import content_digest
 from synthprobe_data.shards.edit import merge, split
 from synthprobe_data.shards.export import export_png, export_webdataset
+from synthprobe_data.shards.plan import plan_shards
 from synthprobe_data.shards.preview import contact_sheet
 from synthprobe_data.shards.verify import verify
 from synthprobe_data.shards_cli import main as shards

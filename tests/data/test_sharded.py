@@ -19,7 +19,8 @@ from synthprobe_data import RdeConfig, SynthprobeError, open_dataset
 from synthprobe_data.cli import main
 from synthprobe_data.rde import RDE
 from synthprobe_data.run import generate_file
-from synthprobe_data.sharded import generate_folder, plan_shards
+from synthprobe_data.sharded import generate_folder
+from synthprobe_data.shards.plan import plan_shards
 
 SMALL = RdeConfig(height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3)
 SMALL_OPTIONS = [
@@ -145,6 +146,24 @@ def test_resume_does_not_keep_shards_of_another_seed(tmp_path: Path) -> None:
     assert open_dataset(folder_of(tmp_path, seed=1, resume=True)).seed == 1
     fresh = generate_file(tmp_path / "one.h5", RDE, SMALL, splits=SPLITS, seed=1)
     assert open_dataset(tmp_path / "d").content_digest == fresh.content_digest
+
+
+def test_resume_keeps_a_complete_folder(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path)
+    before = {path.name: (path.read_bytes(), path.stat().st_ino) for path in folder.iterdir()}
+    again = generate_folder(folder, RDE, SMALL, splits=SPLITS, shards=5, resume=True)
+    assert again.content_digest == open_dataset(folder).content_digest
+    for other in ({"seed": 1}, {"shards": 4}):
+        with pytest.raises(SynthprobeError, match="exists and is left as it is"):
+            folder_of(tmp_path, resume=True, **other)
+    after = {path.name: (path.read_bytes(), path.stat().st_ino) for path in folder.iterdir()}
+    assert after == before
+    damaged = next(folder.glob("train-*.h5"))
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    with pytest.raises(SynthprobeError, match="exists and is left as it is"):
+        folder_of(tmp_path, resume=True)
+    assert folder_of(tmp_path, resume=True, force=True) == folder
+    assert open_dataset(folder).content_digest == again.content_digest
 
 
 def test_resume_keeps_a_complete_file(tmp_path: Path) -> None:
