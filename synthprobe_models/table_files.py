@@ -123,8 +123,15 @@ _SCALES: Final = {
 }
 
 
+def title_of(line: Line) -> str:
+    """The title of a row, with the options that suit it to the sizes here."""
+    options = line.results[0]["settings"]["options"]
+    chosen = ", ".join(f"{name} {value}" for name, value in options.items())
+    return f"{line.row.title}; here {chosen}" if chosen else line.row.title
+
+
 def _cells(line: Line, figures: Sequence[Figure], bounded: bool) -> list[str]:
-    cells = [line.row.title]
+    cells = [title_of(line)]
     for figure in figures:
         published = line.row.figures.get(figure.published)
         cells.append(with_spread(figures_of(figure, line)))
@@ -214,7 +221,7 @@ def _plot(path: Path, number: int, size: str, lines: Sequence[Line]) -> None:
         for place, values in zip(places, found, strict=True):
             axis.plot(values, [place - 0.2] * len(values), "k|", markersize=9)
         axis.set_title(figure.title)
-        axis.set_yticks(list(places), [line.row.title for line in lines])
+        axis.set_yticks(list(places), [title_of(line) for line in lines])
         axis.spines[["top", "right"]].set_visible(False)
     axes[0].invert_yaxis()
     axes[-1].legend(frameon=False)

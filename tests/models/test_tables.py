@@ -44,6 +44,7 @@ def test_a_table_is_written_beside_the_papers_and_nothing_is_trained_twice(
     paths = make_table(2, "mini", tmp_path, seeds=2, rows=rows, epochs=1, machine=QUIET)
     text = paths.markdown.read_text(encoding="utf-8")
     assert "| Fourier + Decor. |" in text
+    assert "| Lambda (R = 7); here window 3 |" in text
     assert "| 100.00 |" in text  # the paper's figures, and the bound of a window as wide as w
     with open(paths.csv, newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
