@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Final
 
@@ -88,7 +89,7 @@ def coordinates(shape: Sequence[int]) -> Tensor:
     return torch.stack([place.flatten() for place in torch.meshgrid(*along, indexing="ij")])
 
 
-class Placed(nn.Module):
+class Placed(nn.Module, ABC):
     """Figures that depend on nothing but the shape of the positions, made once for each shape.
 
     They are buffers, neither trained nor saved. Whatever shape, precision or device an input has,
@@ -105,9 +106,9 @@ class Placed(nn.Module):
         self._made_for: tuple[object, ...] = ()
         self.axes = len(shape)
 
+    @abstractmethod
     def make(self, shape: Sequence[int]) -> tuple[Tensor, ...]:
         """The figures for these positions, in double precision."""
-        raise NotImplementedError
 
     def forward(self, x: Tensor) -> tuple[Tensor, ...]:
         """The figures for the positions of (batch, channels, *positions)."""
