@@ -25,7 +25,8 @@ rde: $(INSTALLED)
 endif
 
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	@# Two processes with a thread each: PyTorch would take two for each of them.
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(INSTALLED_DEV)
 	$(BIN)/ruff check .
