@@ -133,12 +133,12 @@ def lambda_layer(module: nn.Module) -> Form:
             first, second = module.positions.pair(x)
             weights = torch.einsum("bhkn,hcn->bhkc", k, first)
             y = y + torch.einsum("bhkc,hcn->bhkn", weights, second)
-        if hasattr(module, "window"):
+        if hasattr(module, "local"):
             # The channels of V are a depth that the kernel does not extend along.
             maps = v.reshape(-1, 1, v.shape[2], *x.shape[2:])
-            half = module.width // 2
-            weight = module.window.weight[:, :, None]
-            lambdas = F.conv3d(maps, weight, module.window.bias, padding=(0, half, half))
+            half = module.window // 2
+            weight = module.local.weight[:, :, None]
+            lambdas = F.conv3d(maps, weight, module.local.bias, padding=(0, half, half))
             lambdas = lambdas.view(*q.shape[:3], v.shape[2], -1)
             y = y + torch.einsum("bhkn,bhkvn->bhvn", q, lambdas)
         return (y * module.scale).reshape(x.shape)
