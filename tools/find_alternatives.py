@@ -17,9 +17,9 @@ from joblib import Parallel, delayed
 from PIL import Image, ImageDraw, ImageFont
 
 from synthprobe_data.rde import RDE, RdeConfig, Scene, read_scene, solve
+from synthprobe_data.rde.marks import visible_centres
 from synthprobe_data.rde.reference import render
 from synthprobe_data.rde.solver.alternatives import second_scene
-from synthprobe_data.shards.preview import visible_centres
 
 BLOCK = 100
 TIMES, GAP, TEXT = 2, 10, 13
