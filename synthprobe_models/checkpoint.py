@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import os
 import pickle
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import torch
 
 from synthprobe_data import DATASETS, SynthprobeError
 from synthprobe_data.settings import Config
+from synthprobe_data.shards.writer import in_place_of
 from synthprobe_models.settings import TrainSettings
 
 FORMAT: Final = 1
@@ -91,10 +91,8 @@ class Checkpoint:
                 if field.name not in ("settings", "data")
             },
         }
-        with replaced(path) as part, open(part, "wb") as file:
-            torch.save(content, file)
-            file.flush()
-            os.fsync(file.fileno())
+        with replaced(path) as part:
+            torch.save(content, part)
 
 
 def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Checkpoint:
@@ -125,12 +123,9 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
 
 @contextlib.contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """A temporary name beside ``path``, which takes its place when the block ends well."""
-    part = path.with_name(path.name + ".part")
+    """A temporary name, as by `in_place_of`, with one sentence if the file cannot be written."""
     try:
-        yield part
-        os.replace(part, path)
+        with in_place_of(path) as part:
+            yield part
     except OSError as error:
         raise SynthprobeError(f"{path} could not be written: {error.strerror}.") from error
-    finally:
-        part.unlink(missing_ok=True)

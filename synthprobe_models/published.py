@@ -39,6 +39,8 @@ class Row:
     """The published figures: times 100 in table 1, in percent in tables 2 and 3."""
     bound: float | None = None
     """What bounds the figures, in percent: `window_share`, or Color Code's `ceiling`."""
+    ambiguous: bool = False
+    """Whether it was trained on ambiguous data; all are evaluated on unambiguous data."""
     note: str = ""
     """What else there is to know."""
 
@@ -88,6 +90,7 @@ def _row(
     *,
     width: int | None = None,
     bound: float | None = None,
+    ambiguous: bool = False,
     note: str = "",
 ) -> Row:
     return Row(
@@ -100,6 +103,7 @@ def _row(
         trainable=trainable,
         figures=figures,
         bound=bound,
+        ambiguous=ambiguous,
         note=note,
     )
 
@@ -128,7 +132,7 @@ _GLUE: Final = "What joins the modules of a scale is not published."
 ROWS: Final = (
     _row(
         1, "Baseline*", "unet", 871_729, 871_729, _rde(1.78, None, 6.03, 7.36, 4.91),
-        width=48, note="Trained on ambiguous data, evaluated on unambiguous data.",
+        width=48, ambiguous=True, note="Trained on ambiguous data, evaluated on unambiguous data.",
     ),
     _row(1, "Baseline", "unet", 871_729, 871_729, _rde(0.72, 0.36, 1.79, 1.98, 1.95), width=48),
     _row(

@@ -113,7 +113,9 @@ def make_table(
     lines: list[Line] = []
     for row in chosen:
         source = _source(row, data, out)
-        results = []
+        options = dict(data.options.get(row.name, {}))
+        line = Line(row=row, results=[], bound=_bound(row, source, options))
+        lines.append(line)
         for seed in range(seeds):
             settings = TrainSettings(
                 **{
@@ -121,27 +123,21 @@ def make_table(
                     "name": row.name,
                     "probe": probe,
                     "seed": seed,
-                    "options": dict(data.options.get(row.name, {})),
+                    "options": options,
                     **({} if epochs is None else {"epochs": epochs}),
                 }
             )
             run = out / "runs" / f"{key_of(row)}-{seed}"
-            results.append(finished_run(settings, source, run, machine=machine, command=command))
-            bound = _bound(row, source, settings.options)
-            lines = [line for line in lines if line.row is not row]
-            lines.append(Line(row=row, results=list(results), bound=bound))
+            line.results.append(
+                finished_run(settings, source, run, machine=machine, command=command)
+            )
             paths = write_table(out, number, size, lines)
     return paths
 
 
 def key_of(row: Row) -> str:
     """A name for a row that no other row of its table has."""
-    return f"{row.name}-ambiguous" if _is_ambiguous(row) else row.name
-
-
-def _is_ambiguous(row: Row) -> bool:
-    """Whether the row was trained on ambiguous samples: the paper marks it by an asterisk."""
-    return row.title.endswith("*")
+    return f"{row.name}-ambiguous" if row.ambiguous else row.name
 
 
 def _bound(row: Row, source: Source, chosen: Mapping[str, Any]) -> float | None:
@@ -173,7 +169,7 @@ def _rows(number: int, names: Sequence[str] | None) -> list[Row]:
 def _source(row: Row, data: TableData, out: Path) -> Source:
     """The samples of a row, generated unless they are there."""
     source = open_source(_file(row.probe, data, out / "data"), probe=row.probe)
-    if not _is_ambiguous(row):
+    if not row.ambiguous:
         return source
     # Trained on ambiguous samples, tested like the other rows.
     ambiguous = _file(row.probe, _ambiguous(data), out / "data", "-ambiguous")

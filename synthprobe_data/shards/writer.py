@@ -159,16 +159,22 @@ def write_text(path: Path, text: str) -> None:
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file under a temporary name, synced, then renamed."""
+    with _explained(path), in_place_of(path) as part:
+        part.write_bytes(content)
+
+
+@contextlib.contextmanager
+def in_place_of(path: Path) -> Iterator[Path]:
+    """A temporary name, whose file is synced and renamed to ``path`` when the block ends well."""
     _remove_parts_of_the_dead(path)
     part = _part(path)
-    with _explained(path):
-        try:
-            part.write_bytes(content)
-            sync(part)
-            os.replace(part, path)
-            sync(path.parent)
-        finally:
-            part.unlink(missing_ok=True)
+    try:
+        yield part
+        sync(part)
+        os.replace(part, path)
+        sync(path.parent)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def check_target(path: Path, *, force: bool) -> None:
