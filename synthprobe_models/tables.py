@@ -107,6 +107,8 @@ def make_table(
     command
         What the results say they came from.
     """
+    if seeds < 1:
+        raise SynthprobeError(f"seeds is {seeds}: it must be 1 or more.")
     chosen = _rows(number, rows)
     data = DATA[number, size]
     probe = chosen[0].probe

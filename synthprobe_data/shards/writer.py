@@ -110,22 +110,13 @@ def new_file(path: Path, *, force: bool) -> Iterator[h5py.File]:
     then it is replaced at the end.
     """
     check_target(path, force=force)
-    _remove_parts_of_the_dead(path)
-    part = _part(path)
-    try:
-        with _explained(path):
-            file = h5py.File(part, "x", libver=LIBVER)
-            try:
-                yield file
-            finally:
-                file.close()
-            sync(part)
-            check_target(path, force=force)
-            os.replace(part, path)
-            sync(path.parent)
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
+    with _explained(path), in_place_of(path) as part:
+        file = h5py.File(part, "x", libver=LIBVER)
+        try:
+            yield file
+        finally:
+            file.close()
+        check_target(path, force=force)
 
 
 def _part(path: Path) -> Path:
@@ -174,7 +165,8 @@ def in_place_of(path: Path) -> Iterator[Path]:
         os.replace(part, path)
         sync(path.parent)
     finally:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def check_target(path: Path, *, force: bool) -> None:

@@ -99,6 +99,11 @@ def test_a_row_that_is_not_in_the_table_and_data_of_others_are_refused(tmp_path)
         tables._file("centered-square", DATA[2, "paper"], tmp_path / "data")
 
 
+def test_a_table_without_runs_is_refused(tmp_path) -> None:
+    with pytest.raises(SynthprobeError, match="seeds is 0: it must be 1 or more"):
+        make_table(2, "mini", tmp_path, seeds=0)
+
+
 def test_rows_have_keys_of_their_own() -> None:
     for number in (1, 2, 3):
         keys = [key_of(row) for row in find_rows(number)]
