@@ -154,8 +154,15 @@ def test_reading_in_the_parent_before_and_between_workers_is_safe(
 
 def handles(path: Path) -> list[int]:
     """The handles that this process has on a file."""
-    path, own = path.resolve(), Path("/proc/self/fd")
-    return [int(fd) for fd in os.listdir(own) if (own / fd).resolve() == path]
+    path, found = path.resolve(), []
+    for fd in os.listdir("/proc/self/fd"):
+        try:
+            target = os.readlink(f"/proc/self/fd/{fd}")
+        except FileNotFoundError:  # another thread has closed it since it was listed
+            continue
+        if target == str(path):
+            found.append(int(fd))
+    return found
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="looks at handles in /proc")
