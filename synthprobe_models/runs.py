@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -61,6 +62,7 @@ def train_run(
     """
     machine = Machine() if machine is None else machine
     folder = RunFolder(out)
+    commit()
     with clear_errors():
         trainer = Trainer(settings, source, folder, machine)
         # Whatever is wrong with the settings has been said by now.
@@ -246,8 +248,12 @@ def _result(trainer: Trainer, command: str | None) -> dict[str, Any]:
     }
 
 
+@cache
 def commit() -> str | None:
-    """The commit of the code that runs, if it is a checkout; with a plus if it has changes."""
+    """The commit of the code that runs, if it is a checkout; with a plus if it has changes.
+
+    Read once, when training begins: what is checked out later is not what runs.
+    """
     git = ["git", "-C", str(Path(__file__).parent)]
     try:
         found = subprocess.run(

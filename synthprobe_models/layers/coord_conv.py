@@ -30,10 +30,20 @@ class CoordConvLambda(Lambda):
         super().__init__(channels, shape, inputs=channels + len(shape), **options)
         self.coordinates = Coordinates(shape)
 
-    def place(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """The same with the coordinates behind the channels."""
-        plain, placed = (self.coordinates.append(given, x.shape[2:]) for given in super().place(x))
-        return plain, placed
+    def widen(self, x: Tensor) -> Tensor:
+        """The same with zeros behind the channels, to which `offsets` adds the coordinates."""
+        return F.pad(x, (0, 0, 0, self.coordinates.axes))
+
+    def offsets(self, shape: Sequence[int], like: Tensor) -> tuple[Tensor | None, Tensor | None]:
+        """The coordinates behind the channels."""
+        axes = self.coordinates.axes
+        (places,) = self.coordinates.at(shape, like)
+        placed = F.pad(places[None], (0, 0, self.query.weight.shape[1] - axes, 0))
+        plain, encoded = (
+            placed if given is None else placed + self.widen(given)
+            for given in super().offsets(shape, like)
+        )
+        return plain, encoded
 
     def make_bottleneck(self, channels: int) -> nn.Module:
         """The bottleneck of the frame."""

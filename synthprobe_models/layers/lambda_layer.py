@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from synthprobe_data import SynthprobeError
+from synthprobe_models.layers.columns import Columns
 from synthprobe_models.layers.parts import Pointwise
 from synthprobe_models.layers.position import PositionEncoding
 from synthprobe_models.registry import PAPER, structure
@@ -64,6 +65,7 @@ class Lambda(nn.Module):
     """
 
     takes_queries = True
+    takes_columns = True
 
     def __init__(
         self,
@@ -144,12 +146,24 @@ class Lambda(nn.Module):
 
     def place(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """What K is given, and what Q and V are given, as (batch, inputs, N)."""
-        flat = x.flatten(2)
+        flat = self.widen(x.flatten(2))
+        plain, placed = self.offsets(x.shape[2:], x)
+        return (
+            flat if plain is None else flat + plain,
+            flat if placed is None else flat + placed,
+        )
+
+    def widen(self, x: Tensor) -> Tensor:
+        """From (batch, channels, N) to the inputs of Q, K and V without what positions add."""
+        return x
+
+    def offsets(self, shape: Sequence[int], like: Tensor) -> tuple[Tensor | None, Tensor | None]:
+        """What positions add to the inputs of K, and to those of Q and V: (1, inputs, N)."""
         if self.positions is None or self.encoding == "decor":
-            return flat, flat
-        p = self.positions.pair(x)[0][:, : self.encoded]
-        placed = flat + (p if self.project is None else self.project(p))
-        return (placed if self.encoding == "sum-qkv" else flat), placed
+            return None, None
+        p = self.positions.at(shape, like)[0][:, : self.encoded]
+        p = p if self.project is None else self.project(p)
+        return (p if self.encoding == "sum-qkv" else None), p
 
     def attend(self, x: Tensor) -> Tensor:
         """K̄, the weights of all positions: (batch, heads, keys / heads, N)."""
@@ -162,17 +176,74 @@ class Lambda(nn.Module):
         if self.positions is None or self.encoding != "decor":
             return None
         first, second = self.positions.pair(x)
+        # A product with @ would make a copy of P for each sample.
+        return self._displace(torch.einsum("bhkm,hcm->bhkc", k, first), second, queries)
+
+    def _displace(self, weights: Tensor, second: Tensor, queries: Tensor | None) -> Tensor:
+        """K̄ P^T P from K̄ P^T."""
         if queries is not None:
             second = second[..., queries]
-        # A product with @ would make a copy of P for each sample.
-        weights = torch.einsum("bhkm,hcm->bhkc", k, first)
         if self.project is None:
             return torch.einsum("bhkc,hcn->bhkn", weights, second).flatten(1, 2)
         # (A K̄ P^T) P, which spares A (K̄ P^T P) a map of M channels over all positions.
-        a = self.project.weight.view(-1, self.heads, k.shape[2])
+        a = self.project.weight.view(-1, self.heads, weights.shape[2])
         lambda_pos = torch.einsum("ohk,bhkc->bohc", a, weights)
         y = lambda_pos.flatten(2) @ second.flatten(0, 1)
         return y if self.project.bias is None else y + self.project.bias[:, None]
+
+    def forward_columns(self, x: Columns, queries: Tensor | None = None) -> Tensor:
+        """As `forward`, for inputs with few different columns: (batch, channels, N or queries).
+
+        The softmax over the positions becomes one over the columns, each with the weight of all of
+        its positions, and instead of its values the mean of them is summed.
+        """
+        content = self.widen(x.values)
+        key_offset, offset = self.offsets(x.shape, content)
+        k, weights, mass = self._attend_columns(x, content, key_offset)
+        v = self.split(self.value(content))
+        q = x.spread(self.query(content), queries)
+        lambdas = k @ v.mT
+        if offset is not None:
+            q = q + self.query.weight @ (offset if queries is None else offset[..., queries])
+            added = self.split(self.value.weight @ offset)[0]
+            if weights is None:
+                lambdas = lambdas + k @ (x.sums(added) / mass.clamp_min(1)).mT
+            else:
+                sums = x.products(weights, added)
+                lambdas = lambdas + torch.einsum("bhkd,bhkvd->bhkv", k / mass, sums)
+        q = self.split(q)
+        y = (lambdas.mT @ q).flatten(1, 2)
+        positional = self.positional_columns(x, q, k, v, queries)
+        return (y if positional is None else y + positional) * self.scale
+
+    def _attend_columns(
+        self, x: Columns, content: Tensor, offset: Tensor | None
+    ) -> tuple[Tensor, Tensor | None, Tensor]:
+        """K̄ summed over the positions of each column, (batch, heads, keys / heads, D).
+
+        With it, what positions contribute to K̄ before it is normalised, (heads, keys / heads, N),
+        if they do, and the sums of that over each column's positions.
+        """
+        logits = self.split(self.key(content))
+        counts = x.counts[:, None, None]
+        if offset is None:
+            return (logits + counts.log()).softmax(-1), None, counts
+        added = self.split(self.key.weight @ offset)[0]
+        weights = (added - added.amax(-1, keepdim=True)).exp()
+        mass = x.sums(weights).clamp_min(torch.finfo(weights.dtype).tiny)
+        logits = (logits + mass.log()).masked_fill(counts == 0, -torch.inf)
+        return logits.softmax(-1), weights, mass
+
+    def positional_columns(
+        self, x: Columns, q: Tensor, k: Tensor, v: Tensor, queries: Tensor | None
+    ) -> Tensor | None:
+        """As `positional`."""
+        if self.positions is None or self.encoding != "decor":
+            return None
+        made = self.positions.at(x.shape, x.values)
+        first, second = made[0], made[-1]
+        mean = x.sums(first) / x.counts[:, None, None].clamp_min(1)
+        return self._displace(k @ mean.mT, second, queries)
 
 
 _POSITIONED: Final = (

@@ -33,6 +33,8 @@ class LambdaTT(Lambda):
         With constants in K_1, too. The softmax does not see them; one of the paper's counts does.
     """
 
+    takes_columns = False
+
     def __init__(
         self,
         channels: int,

@@ -11,6 +11,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from synthprobe_data import SynthprobeError
+from synthprobe_models.layers.columns import Columns
 from synthprobe_models.layers.lambda_layer import OPTIONS, Lambda
 from synthprobe_models.registry import PAPER, structure
 
@@ -56,18 +57,44 @@ class LocalLambda(Lambda):
 
     def _some(self, q: Tensor, v: Tensor, shape: Sequence[int], queries: Tensor) -> Tensor:
         """Each query makes one kernel of its own from all of W."""
-        half = self.window // 2
-        padded = F.pad(v.reshape(*v.shape[:3], *shape), (half,) * 4)
-        step = torch.arange(self.window, device=v.device)
-        rows, columns = queries // shape[1], queries % shape[1]
-        seen_at = (rows[:, None, None] + step[:, None]) * padded.shape[-1] + (
-            columns[:, None, None] + step
-        )
-        seen = padded.flatten(3)[..., seen_at.flatten(1)]
+        seen = self._windows(v, shape, queries)
         kernels = torch.einsum("bhkq,kr->bhqr", q, self.local.weight.flatten(1))
         y = torch.einsum("bhqr,bhvqr->bhvq", kernels, seen)
         constant = torch.einsum("bhkq,k->bhq", q, self.local.bias)
         return (y + constant[:, :, None]).flatten(1, 2)
+
+    def _windows(self, x: Tensor, shape: Sequence[int], queries: Tensor) -> Tensor:
+        """What is in the window of each query: from (..., N) to (..., queries, R * R)."""
+        half = self.window // 2
+        padded = F.pad(x.reshape(*x.shape[:-1], *shape), (half,) * 4)
+        step = torch.arange(self.window, device=x.device)
+        rows, columns = queries // shape[1], queries % shape[1]
+        seen_at = (rows[:, None, None] + step[:, None]) * padded.shape[-1] + (
+            columns[:, None, None] + step
+        )
+        return padded.flatten(-2)[..., seen_at.flatten(1)]
+
+    @property
+    def takes_columns(self) -> bool:  # type: ignore[override]
+        """The window sees V x, which has few columns unless positions are added to x."""
+        return not self.encoding.startswith("sum")
+
+    def positional_columns(
+        self, x: Columns, q: Tensor, k: Tensor, v: Tensor, queries: Tensor | None
+    ) -> Tensor | None:
+        """As `positional`: each column of V x, times what W sees of it in the window."""
+        if queries is None:
+            masks = x.masks.reshape(-1, 1, *x.shape)
+            seen = F.conv2d(masks, self.local.weight, padding=self.window // 2)
+            seen = seen.view(*x.masks.shape[:2], -1, x.masks.shape[-1])
+        else:
+            windows = self._windows(x.masks, x.shape, queries)
+            seen = (windows @ self.local.weight.flatten(1).mT).mT
+        applied = torch.einsum("bhkn,bdkn->bhdn", q, seen)
+        constant = torch.einsum("bhkn,k->bhn", q, self.local.bias)
+        y = (v @ applied + constant[:, :, None]).flatten(1, 2)
+        encoded = super().positional_columns(x, q, k, v, queries)
+        return y if encoded is None else y + encoded
 
 
 for _window in (7, 19):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from synthprobe_data import SynthprobeError
+from synthprobe_models.layers.columns import Columns
 
 INITIAL_SCALE: Final = 0.1
 _KERNEL: Final = 7
@@ -110,6 +112,9 @@ class Mix(nn.Module):
     only: its ``forward(x, queries)`` maps to (batch, channels, queries). If the bottleneck depends
     on positions, it has this attribute, too, and is called with ``shape`` and ``queries``.
 
+    One with ``takes_columns = True`` has a method ``forward_columns(x, queries)`` for inputs that
+    are `Columns`, and may then be given these.
+
     Parameters
     ----------
     structure
@@ -125,7 +130,7 @@ class Mix(nn.Module):
         self.scale = LayerScale(channels)
         self.bottleneck = getattr(structure, "make_bottleneck", InvertedBottleneck)(channels)
 
-    def forward(self, x: Tensor, queries: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor | Columns, queries: Tensor | None = None) -> Tensor:
         """Map (batch, channels, *positions) to the same shape.
 
         Parameters
@@ -136,6 +141,10 @@ class Mix(nn.Module):
             The numbers of some positions, counted through all axes: the output then is that at
             these positions only, (batch, channels, queries).
         """
+        if isinstance(x, Columns):
+            structure: Any = self.structure
+            mixed = self.scale(structure.forward_columns(x.map(self.norm), queries))
+            return self._bottleneck(x.at(queries) + mixed, x.shape, queries)
         if queries is None:
             return self.bottleneck(x + self.scale(self.structure(self.norm(x))))
         if not getattr(self.structure, "takes_queries", False):
@@ -144,10 +153,15 @@ class Mix(nn.Module):
                 f"leave the queries out."
             )
         mixed = self.scale(self.structure(self.norm(x), queries))
-        y = x.flatten(2)[..., queries] + mixed
+        return self._bottleneck(x.flatten(2)[..., queries] + mixed, x.shape[2:], queries)
+
+    def _bottleneck(self, x: Tensor, shape: Sequence[int], queries: Tensor | None) -> Tensor:
+        """The bottleneck for (batch, channels, queries), or for all positions as (…, *shape)."""
+        if queries is None:
+            return self.bottleneck(x.reshape(*x.shape[:2], *shape))
         if getattr(self.bottleneck, "takes_queries", False):
-            return self.bottleneck(y, shape=x.shape[2:], queries=queries)
-        return self.bottleneck(y)
+            return self.bottleneck(x, shape=shape, queries=queries)
+        return self.bottleneck(x)
 
 
 class ConvNextBlock(nn.Module):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from torch import Tensor, nn
 
+from synthprobe_models.layers.columns import Columns
 from synthprobe_models.layers.parts import Mix, Pointwise
 
 MakeStructure = Callable[[int, Sequence[int]], nn.Module]
@@ -53,6 +54,9 @@ class LayerStack(nn.Module):
         self.head = Pointwise(width, outputs)
         self.takes_queries = bool(getattr(structures[-1], "takes_queries", False))
         """Whether it can be asked for some positions only."""
+        # A first layer's output has many columns, whatever its input has.
+        self.takes_columns = layers == 1 and bool(getattr(structures[0], "takes_columns", False))
+        """Whether inputs with few different columns are worth looking for."""
 
     def forward(self, x: Tensor, queries: Tensor | None = None) -> Tensor:
         """Map (batch, inputs, *positions) to (batch, outputs, *positions).
@@ -66,6 +70,9 @@ class LayerStack(nn.Module):
             asked for them only: the output then is that at these, (batch, outputs, queries). Only
             the last layer is spared the others, since each of its outputs needs all of its inputs.
         """
+        columns = Columns.of(x) if self.takes_columns else None
+        if columns is not None:
+            return self.head(self.layers[0](columns.map(self.stem), queries))
         x = self.stem(x)
         *earlier, last = self.layers
         for layer in earlier:
