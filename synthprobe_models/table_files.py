@@ -68,11 +68,23 @@ def write_table(out: Path, number: int, size: str, lines: Sequence[Line]) -> Tab
     lines
         Its rows.
     """
+    paths = write_text(out, number, size, lines)
+    _plot(paths.plot, number, size, [line for line in lines if line.results])
+    return paths
+
+
+def write_text(out: Path, number: int, size: str, lines: Sequence[Line]) -> TablePaths:
+    """Write a table without its plot, which takes longer.
+
+    Parameters
+    ----------
+    out, number, size, lines
+        As for `write_table`.
+    """
     out.mkdir(parents=True, exist_ok=True)
     paths = TablePaths(out / "table.md", out / "table.csv", out / "table.png")
     _write(paths.markdown, _markdown(number, size, lines))
     _write(paths.csv, _csv(number, lines))
-    _plot(paths.plot, number, size, lines)
     return paths
 
 
@@ -95,6 +107,12 @@ def with_spread(values: Sequence[float]) -> str:
 
 def _markdown(number: int, size: str, lines: Sequence[Line]) -> str:
     figures = FIGURES[number]
+    begun = [
+        f"{line.row.title}, seed {seed} ({done})"
+        for line in lines
+        for seed, done in line.unfinished.items()
+    ]
+    lines = [line for line in lines if line.results]
     bounded = any(line.bound is not None for line in lines)
     head = ["row"]
     for figure in figures:
@@ -104,6 +122,8 @@ def _markdown(number: int, size: str, lines: Sequence[Line]) -> str:
     rows = [_cells(line, figures, bounded) for line in lines]
     text = [f"# Table {number}, preset `{size}`", "", *_grid([head, *rows]), ""]
     text.append(_SCALES[number])
+    if begun:
+        text.append(f"Not finished: {'; '.join(begun)}.\n")
     for result in _one_each(lines):
         text.append(
             f"- `{result['command']}`, commit {result['commit']}, torch {result['torch']}, on: "

@@ -17,11 +17,13 @@ from synthprobe_data import (
     open_dataset,
 )
 from synthprobe_data.color_code import ceiling
+from synthprobe_data.settings import Config
+from synthprobe_models.many_runs import Plan, finished_runs
 from synthprobe_models.published import Row, find_rows, window_share
-from synthprobe_models.runs import finished_run
+from synthprobe_models.run_folder import RunFolder
 from synthprobe_models.settings import TrainSettings, preset
 from synthprobe_models.source import Source, open_source
-from synthprobe_models.table_files import TablePaths, write_table
+from synthprobe_models.table_files import TablePaths, write_table, write_text
 from synthprobe_models.train import Machine
 
 
@@ -70,6 +72,8 @@ class Line:
     """One for each seed."""
     bound: float | None
     """What no network of this kind can surpass on these samples, where it is known."""
+    unfinished: Mapping[int, str] = field(default_factory=dict)
+    """By seed: how far a run had come when it was interrupted."""
 
 
 def make_table(
@@ -80,13 +84,15 @@ def make_table(
     seeds: int = 1,
     rows: Sequence[str] | None = None,
     epochs: int | None = None,
+    jobs: int = 1,
     machine: Machine | None = None,
     command: str | None = None,
 ) -> TablePaths:
     """Train every row of a table, and write it.
 
     What is there already is kept: a run that is complete is not trained again, and one that was
-    interrupted goes on.
+    interrupted goes on. The table has all runs of the folder that were trained in the same way,
+    asked for this time or earlier.
 
     Parameters
     ----------
@@ -102,6 +108,8 @@ def make_table(
         Only these rows, by the names of their structures.
     epochs
         Instead of those of the preset.
+    jobs
+        How many runs to train at a time.
     machine
         Where and how to compute.
     command
@@ -109,32 +117,78 @@ def make_table(
     """
     if seeds < 1:
         raise SynthprobeError(f"seeds is {seeds}: it must be 1 or more.")
+    table = _Table(number, size, out, epochs)
     chosen = _rows(number, rows)
-    data = DATA[number, size]
-    probe = chosen[0].probe
-    lines: list[Line] = []
-    for row in chosen:
-        source = _source(row, data, out)
-        options = dict(data.options.get(row.name, {}))
-        line = Line(row=row, results=[], bound=_bound(row, source, options))
-        lines.append(line)
-        for seed in range(seeds):
-            settings = TrainSettings(
-                **{
-                    **preset(probe, size),
-                    "name": row.name,
-                    "probe": probe,
-                    "seed": seed,
-                    "options": options,
-                    **({} if epochs is None else {"epochs": epochs}),
-                }
-            )
-            run = out / "runs" / f"{key_of(row)}-{seed}"
-            line.results.append(
-                finished_run(settings, source, run, machine=machine, command=command)
-            )
-            paths = write_table(out, number, size, lines)
-    return paths
+    sources = {key_of(row): _source(row, table.data, out) for row in chosen}
+    plans = [
+        Plan(
+            settings=table.settings(row, seed),
+            source=sources[key_of(row)],
+            out=table.run(row, seed),
+        )
+        for row in chosen
+        for seed in range(seeds)
+    ]
+    for _ in finished_runs(plans, jobs=jobs, machine=machine, command=command):
+        write_text(out, number, size, table.lines())
+    return write_table(out, number, size, table.lines())
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A table in its folder."""
+
+    number: int
+    size: str
+    out: Path
+    epochs: int | None
+
+    @property
+    def data(self) -> TableData:
+        return DATA[self.number, self.size]
+
+    def settings(self, row: Row, seed: int) -> TrainSettings:
+        """How a row is trained."""
+        return TrainSettings(
+            **{
+                **preset(row.probe, self.size),
+                "name": row.name,
+                "probe": row.probe,
+                "seed": seed,
+                "options": self.options(row),
+                **({} if self.epochs is None else {"epochs": self.epochs}),
+            }
+        )
+
+    def options(self, row: Row) -> dict[str, Any]:
+        """The options of a row's structure."""
+        return dict(self.data.options.get(row.name, {}))
+
+    def run(self, row: Row, seed: int) -> Path:
+        """The folder of a run."""
+        return self.out / "runs" / f"{key_of(row)}-{seed}"
+
+    def lines(self) -> list[Line]:
+        """The rows of which there are runs."""
+        found = (self._line(row) for row in find_rows(self.number))
+        return [line for line in found if line.results or line.unfinished]
+
+    def _line(self, row: Row) -> Line:
+        results, unfinished = [], {}
+        prefix = f"{key_of(row)}-"
+        seeds = (path.name.removeprefix(prefix) for path in (self.out / "runs").glob(f"{prefix}*"))
+        for seed in sorted(int(seed) for seed in seeds if seed.isdecimal()):
+            folder, wanted = RunFolder(self.run(row, seed)), self.settings(row, seed)
+            if folder.read_settings() != wanted.to_dict():
+                continue
+            done = folder.read_result()
+            if done is not None:
+                results.append(done)
+            else:
+                unfinished[seed] = f"{len(folder.read_log())} of {wanted.epochs} epochs"
+        config = DATASETS[row.probe].config.from_dict(dict(self.data.config))
+        bound = _bound(row, config, self.options(row))
+        return Line(row=row, results=results, bound=bound, unfinished=unfinished)
 
 
 def key_of(row: Row) -> str:
@@ -142,9 +196,8 @@ def key_of(row: Row) -> str:
     return f"{row.name}-ambiguous" if row.ambiguous else row.name
 
 
-def _bound(row: Row, source: Source, chosen: Mapping[str, Any]) -> float | None:
+def _bound(row: Row, config: Config, chosen: Mapping[str, Any]) -> float | None:
     """The row's bound or ceiling in percent, for the sizes that it was trained with."""
-    config = source.facts.config
     if row.bound is None:
         return None
     if isinstance(config, ColorCodeConfig):

@@ -112,6 +112,7 @@ def table(given: argparse.Namespace) -> int:
         seeds=given.seeds,
         rows=given.rows,
         epochs=given.epochs,
+        jobs=given.jobs,
         machine=_machine(given, Share()),
         command=given.command_line,
     )

@@ -61,6 +61,40 @@ def test_a_table_is_written_beside_the_papers_and_nothing_is_trained_twice(
     assert again.markdown.read_text(encoding="utf-8") == text
 
 
+def test_a_table_has_all_runs_of_its_folder_and_says_which_are_not_finished(
+    tmp_path, monkeypatch
+) -> None:
+    make_table(2, "mini", tmp_path, rows=["lambda-pe"], seeds=2, epochs=1, machine=QUIET)
+    # Of other epochs, so another row than this table's.
+    make_table(2, "mini", tmp_path, rows=["lambda-local-7"], epochs=2, machine=QUIET)
+    begun = tmp_path / "runs" / "lambda-coordconv-0"
+    make_table(2, "mini", tmp_path, rows=["lambda-coordconv"], epochs=1, machine=QUIET)
+    (begun / "result.json").unlink()
+    monkeypatch.setattr(Trainer, "run", lambda self, **_: None)
+    rows = ["lambda-cosine-decor"]
+    paths = make_table(2, "mini", tmp_path, rows=rows, epochs=1, machine=QUIET)
+    with open(paths.csv, newline="", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    found = [(line["name"], line["seed"]) for line in lines]
+    assert found == [("lambda-cosine-decor", "0"), ("lambda-pe", "0"), ("lambda-pe", "1")]
+    text = paths.markdown.read_text(encoding="utf-8")
+    assert "Not finished: CoordConv, seed 0 (1 of 1 epochs)." in text
+
+
+def test_runs_side_by_side_are_those_of_one_after_another(tmp_path) -> None:
+    rows = ["lambda-pe", "lambda-local-7"]
+    figures = []
+    for jobs in (1, 2):
+        out = tmp_path / str(jobs)
+        paths = make_table(2, "mini", out, rows=rows, epochs=1, jobs=jobs, machine=QUIET)
+        with open(paths.csv, newline="", encoding="utf-8") as file:
+            lines = list(csv.DictReader(file))
+        figures.append([(line["name"], line["train_iou"], line["test_iou"]) for line in lines])
+    assert figures[0] == figures[1]
+    with pytest.raises(SynthprobeError, match="jobs is 0: it must be a whole number from 1"):
+        make_table(2, "mini", tmp_path / "1", rows=rows, epochs=1, jobs=0)
+
+
 def test_the_row_with_an_asterisk_is_trained_on_ambiguous_samples(tmp_path) -> None:
     make_table(1, "mini", tmp_path, rows=["unet", "unet-ambiguous"], epochs=1, machine=QUIET)
     results = {

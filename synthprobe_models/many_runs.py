@@ -1,0 +1,89 @@
+"""Many runs, one after another or side by side, each of them trained only once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from synthprobe_data import SynthprobeError
+from synthprobe_models.runs import finished_run
+from synthprobe_models.settings import TrainSettings
+from synthprobe_models.source import Source
+from synthprobe_models.train import Machine
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A run that is wanted."""
+
+    settings: TrainSettings
+    source: Source
+    out: Path
+
+
+def finished_runs(
+    plans: Sequence[Plan],
+    *,
+    jobs: int = 1,
+    machine: Machine | None = None,
+    command: str | None = None,
+) -> Iterator[tuple[Plan, dict[str, Any]]]:
+    """Each plan with the result of its run, as soon as there is one.
+
+    Parameters
+    ----------
+    plans
+        The runs. What is complete is not trained again; what was interrupted goes on.
+    jobs
+        How many to train at a time, each in a process of its own with its share of the threads.
+    machine, command
+        As for `synthprobe_models.runs.train_run`.
+    """
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
+        raise SynthprobeError(f"jobs is {jobs!r}: it must be a whole number from 1.")
+    machine = Machine() if machine is None else machine
+    if jobs == 1 or len(plans) < 2:
+        for plan in plans:
+            yield plan, _finish(plan, machine, command)
+        return
+    from joblib import Parallel, delayed
+
+    threads = max(1, torch.get_num_threads() // jobs)
+    quiet = replace(machine, progress=False)
+    pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+    tasks = (delayed(_finish_one)(i, plan, quiet, command, threads) for i, plan in enumerate(plans))
+    try:
+        with _bar(len(plans), machine.progress) as bar:
+            for index, result in pool(tasks):
+                bar.update()
+                yield plans[index], result
+    except BrokenProcessPool as error:
+        raise SynthprobeError(
+            "a process that trains died (killed, or out of memory): the same command goes on from "
+            "here."
+        ) from error
+
+
+def _finish_one(
+    index: int, plan: Plan, machine: Machine, command: str | None, threads: int
+) -> tuple[int, dict[str, Any]]:
+    """The number of a plan and its result, in a process of its own."""
+    from synthprobe_models import probes  # noqa: F401 - puts all structures into the registry
+
+    torch.set_num_threads(threads)
+    return index, _finish(plan, machine, command)
+
+
+def _finish(plan: Plan, machine: Machine, command: str | None) -> dict[str, Any]:
+    return finished_run(plan.settings, plan.source, plan.out, machine=machine, command=command)
+
+
+def _bar(runs: int, wanted: bool) -> Any:
+    from tqdm import tqdm
+
+    return tqdm(total=runs, unit="run", disable=None if wanted else True)
