@@ -56,9 +56,24 @@ DATA: Final[Mapping[tuple[int, str], TableData]] = {
         config={"height": 24, "width": 24, "square": 9},
         options={"lambda-local-7": {"window": 3}, "lambda-local-19": {"window": 7}},
     ),
-    (3, "mini"): TableData(sizes={"train": 4_000, "test": 1_000}),
+    (3, "mini"): TableData(
+        # As many positions for a colour as published, and parts of a quarter of the positions.
+        config={"positions": 48, "colors": 4, "mode": "paper"},
+        sizes={"train": 16_000, "test": 2_000},
+        options={
+            "transformer": {"heads": 4},
+            "nystromformer": {"heads": 4, "landmarks": 12},
+            "linformer": {"heads": 4, "projected": 12},
+            "reformer": {"heads": 4, "bucket": 12},
+            "lambda": {"heads": 4},
+            "lambda-tt": {"heads": 4},
+        },
+    ),
 }
 """By the number of a table and the name of a preset."""
+
+_DECIDED: Final = ("name", "probe", "seed", "options")
+"""The settings of a run that its row decides."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +95,8 @@ def make_table(
     seeds: int = 1,
     rows: Sequence[str] | None = None,
     epochs: int | None = None,
+    config: Mapping[str, Any] | None = None,
+    training: Mapping[str, Any] | None = None,
     machine: Machine | None = None,
     command: str | None = None,
 ) -> TablePaths:
@@ -102,6 +119,10 @@ def make_table(
         Only these rows, by the names of their structures.
     epochs
         Instead of those of the preset.
+    config
+        Settings of the dataset, instead of those of the preset, such as the mode of Color Code.
+    training
+        Settings of the runs, instead of those of the preset, such as the batch.
     machine
         Where and how to compute.
     command
@@ -109,8 +130,12 @@ def make_table(
     """
     if seeds < 1:
         raise SynthprobeError(f"seeds is {seeds}: it must be 1 or more.")
+    for name in _DECIDED:
+        if name in (training or {}):
+            raise SynthprobeError(f"{name} is decided by the table: leave it out.")
     chosen = _rows(number, rows)
     data = DATA[number, size]
+    data = dataclasses.replace(data, config={**data.config, **(config or {})})
     probe = chosen[0].probe
     lines: list[Line] = []
     for row in chosen:
@@ -119,9 +144,10 @@ def make_table(
         line = Line(row=row, results=[], bound=_bound(row, source, options))
         lines.append(line)
         for seed in range(seeds):
-            settings = TrainSettings(
-                **{
+            settings = TrainSettings.from_dict(
+                {
                     **preset(probe, size),
+                    **(training or {}),
                     "name": row.name,
                     "probe": probe,
                     "seed": seed,
