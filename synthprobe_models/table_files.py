@@ -124,6 +124,8 @@ def _markdown(number: int, size: str, lines: Sequence[Line]) -> str:
     text.append(_SCALES[number])
     if begun:
         text.append(f"Not finished: {'; '.join(begun)}.\n")
+    if number == 3:
+        text.append(_codes(lines[0]))
     for result in _one_each(lines):
         text.append(
             f"- `{result['command']}`, commit {result['commit']}, torch {result['torch']}, on: "
@@ -141,6 +143,21 @@ _SCALES: Final = {
     2: "In percent. Higher is better.\n",
     3: "Accuracy of the masked codes, in percent. Higher is better.\n",
 }
+
+
+def _codes(line: Line) -> str:
+    """What Color Code samples a table is made with, and what can be reached on them."""
+    config = line.results[0]["data"]["config"]
+    reached = "all masked codes can be found"
+    if line.bound is not None and line.bound < 100:
+        reached = (
+            f"the best possible solver is expected to find {line.bound:.2f}% of the masked codes, "
+            f"as a colour may be revealed nowhere"
+        )
+    return (
+        f"The samples have {config['positions']} positions and {config['colors']} colours and are "
+        f"drawn in the mode `{config['mode']}`: {reached}.\n"
+    )
 
 
 def title_of(line: Line) -> str:
@@ -245,7 +262,10 @@ def _plot(path: Path, number: int, size: str, lines: Sequence[Line]) -> None:
         axis.spines[["top", "right"]].set_visible(False)
     axes[0].invert_yaxis()
     axes[-1].legend(frameon=False)
-    canvas.suptitle(f"Table {number}, preset {size}")
+    title = f"Table {number}, preset {size}"
+    if number == 3:
+        title += f", mode {lines[0].results[0]['data']['config']['mode']}"
+    canvas.suptitle(title)
     with replaced(path) as part:
         canvas.savefig(part, format="png", dpi=110, metadata={"Software": None})
 

@@ -104,7 +104,9 @@ def evaluate(given: argparse.Namespace) -> int:
 
 def table(given: argparse.Namespace) -> int:
     """Make a table of the paper."""
-    out = given.out or Path(f"table-{given.number}-{given.preset}")
+    config = _pairs("--data", given.data)
+    name = "-".join([f"table-{given.number}-{given.preset}", *map(str, config.values())])
+    out = given.out or Path(name)
     paths = make_table(
         given.number,
         given.preset,
@@ -113,6 +115,8 @@ def table(given: argparse.Namespace) -> int:
         rows=given.rows,
         epochs=given.epochs,
         jobs=given.jobs,
+        config=config,
+        training=_pairs("--settings", given.settings),
         machine=_machine(given, Share()),
         command=given.command_line,
     )

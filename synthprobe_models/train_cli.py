@@ -66,6 +66,20 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
     table.add_argument("--rows", nargs="+", metavar="NAME", help="only these rows, by structure")
     table.add_argument("--epochs", type=int, metavar="N", help="instead of the preset's")
     table.add_argument("--jobs", type=int, default=1, metavar="N", help="runs at a time (1)")
+    table.add_argument(
+        "--data",
+        nargs="+",
+        default=[],
+        metavar="K=V",
+        help="settings of the data, instead of the preset's, such as mode=well-posed for table 3",
+    )
+    table.add_argument(
+        "--settings",
+        nargs="+",
+        default=[],
+        metavar="K=V",
+        help="settings of the runs, instead of the preset's, such as batch=64",
+    )
     _add_machine_options(table)
     return [train, search, check, table]
 

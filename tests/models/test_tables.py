@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch")
 
 from synthprobe_data import SynthprobeError, open_dataset  # noqa: E402
 from synthprobe_models import tables  # noqa: E402
+from synthprobe_models.cli import main  # noqa: E402
 from synthprobe_models.published import find_rows  # noqa: E402
 from synthprobe_models.run_folder import RunFolder  # noqa: E402
 from synthprobe_models.table_files import with_spread  # noqa: E402
@@ -116,13 +117,58 @@ def test_every_row_of_every_table_can_be_trained(tmp_path, number: int, monkeypa
     assert built == [row.name for row in find_rows(number)]
 
 
-def test_the_ceiling_of_the_codes_is_that_of_their_settings(tmp_path, monkeypatch) -> None:
+@pytest.mark.parametrize("size", ["mini", "paper"])
+def test_the_ceiling_of_the_codes_is_that_of_their_settings(
+    tmp_path, monkeypatch, size: str
+) -> None:
     monkeypatch.setattr(Trainer, "run", lambda self, **_: None)
-    paths = make_table(3, "paper", tmp_path, rows=["lambda"], machine=QUIET)
+    paths = make_table(3, size, tmp_path, rows=["lambda"], machine=QUIET)
     with open(paths.csv, newline="", encoding="utf-8") as file:
         (line,) = csv.DictReader(file)
     lost = (1 - 0.5 / 3) ** 31  # the colour is revealed at none of the other positions
     assert abs(float(line["bound"]) - 100 * (1 - lost * 7 / 8)) < 0.2
+    text = paths.markdown.read_text(encoding="utf-8")
+    assert f"best possible solver is expected to find {float(line['bound']):.2f}% of" in text
+    assert "in the mode `paper`" in text
+
+
+def test_the_data_and_the_training_of_a_table_can_be_chosen(tmp_path, monkeypatch) -> None:
+    seen = []
+    monkeypatch.setattr(Trainer, "run", lambda self, **_: seen.append(self.settings))
+    monkeypatch.chdir(tmp_path)
+    chosen = ["--data", "mode=well-posed", "positions=24", "--settings", "batch=2", "rate=0.5"]
+    assert main(["table", "3", "--rows", "lambda", *chosen]) == 0
+    folder = tmp_path / "table-3-mini-well-posed-24"
+    with open_dataset(folder / "data" / "color-code.h5") as data:
+        assert (data.config.mode, data.config.positions, data.config.colors) == (
+            "well-posed",
+            24,
+            TINY[3]["colors"],
+        )
+    text = (folder / "table.md").read_text(encoding="utf-8")
+    assert "24 positions and 3 colours" in text
+    assert "in the mode `well-posed`: all masked codes can be found." in text
+    assert "| 100.00 |" in text
+    assert [(settings.batch, settings.rate) for settings in seen] == [(2, 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--data", "mode=other"], "mode is 'other'"),
+        (["--data", "side=3"], "'side' is not a setting"),
+        (["--data", "mode"], "--data mode is not of the form NAME=VALUE"),
+        (["--settings", "speed=3"], "'speed' is not a setting"),
+        (["--settings", "seed=3"], "seed is decided by the table"),
+    ],
+)
+def test_other_data_and_settings_of_a_table_are_refused(
+    tmp_path, monkeypatch, capsys, given: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["table", "3", "--rows", "lambda", *given]) == 2
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.glob("**/runs"))
 
 
 def test_a_row_that_is_not_in_the_table_and_data_of_others_are_refused(tmp_path) -> None:
