@@ -139,6 +139,8 @@ def _cells(line: Line, figures: Sequence[Figure], bounded: bool) -> list[str]:
     if bounded:
         cells.append("-" if line.bound is None else f"{line.bound:.2f}")
     first = line.results[0]
+    if not first["parameters"]:  # nothing was trained
+        return [*cells, "-", "-", "-", "-", f"{first['seconds']:.0f}"]
     cells.append(f"{first['parameters']:,}")
     cells.append(f"{line.row.parameters:,}")
     cells.append(str(first["settings"]["epochs"]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,9 +18,14 @@ from synthprobe_data import (
     open_dataset,
 )
 from synthprobe_data.color_code import ceiling
+from synthprobe_models.counting import build_bare, count_parameters
+from synthprobe_models.probes import PROBES
 from synthprobe_models.published import Row, find_rows, window_share
+from synthprobe_models.registry import NETWORKS
+from synthprobe_models.run_folder import RunFolder
 from synthprobe_models.runs import finished_run
 from synthprobe_models.settings import TrainSettings, preset
+from synthprobe_models.solver_row import SOLVER, solver_result
 from synthprobe_models.source import Source, open_source
 from synthprobe_models.table_files import TablePaths, write_table
 from synthprobe_models.train import Machine
@@ -118,10 +124,20 @@ def make_table(
         options = dict(data.options.get(row.name, {}))
         line = Line(row=row, results=[], bound=_bound(row, source, options))
         lines.append(line)
+        given = preset(probe, size)
+        if row is SOLVER:
+            folder = RunFolder(out / "runs" / row.name)
+            line.results.append(solver_result(source, given["loss"], command))
+            folder.path.mkdir(parents=True, exist_ok=True)
+            folder.finish(line.results[0])
+            paths = write_table(out, number, size, lines)
+            continue
+        if row.name not in NETWORKS and "width" in given:
+            given["width"] = width_of(row, source.facts.input_shape[1:], given, options)
         for seed in range(seeds):
             settings = TrainSettings(
                 **{
-                    **preset(probe, size),
+                    **given,
                     "name": row.name,
                     "probe": probe,
                     "seed": seed,
@@ -142,6 +158,40 @@ def key_of(row: Row) -> str:
     return f"{row.name}-ambiguous" if row.ambiguous else row.name
 
 
+def width_of(
+    row: Row, shape: Sequence[int], given: Mapping[str, Any], options: Mapping[str, Any]
+) -> int:
+    """Channels of the network with a row's structure, for a preset that sets them.
+
+    In RDE these are the baseline's, and a structure takes the width that gives its network the
+    number of parameters nearest to that of the baseline, as in the paper.
+
+    Parameters
+    ----------
+    row
+        The row.
+    shape
+        The positions.
+    given
+        The preset.
+    options
+        Options of the structure.
+    """
+    probe, width = PROBES[row.probe], int(given["width"])
+    if probe.parameters is None:
+        return width
+    network = {"down_samplings": given["down_samplings"]} if "down_samplings" in given else {}
+    baseline = build_bare(partial(probe.make, "unet", shape=shape, width=width, **network))
+    return probe.width_with(
+        row.name,
+        shape,
+        parameters=count_parameters(baseline),
+        largest=width,
+        options=options,
+        **network,
+    )
+
+
 def _bound(row: Row, source: Source, chosen: Mapping[str, Any]) -> float | None:
     """The row's bound or ceiling in percent, for the sizes that it was trained with."""
     config = source.facts.config
@@ -156,7 +206,7 @@ def _bound(row: Row, source: Source, chosen: Mapping[str, Any]) -> float | None:
 
 def _rows(number: int, names: Sequence[str] | None) -> list[Row]:
     """The rows to train; `SynthprobeError` for a name that is not in the table."""
-    rows = list(find_rows(number))
+    rows = [*find_rows(number), *([SOLVER] if number == SOLVER.table else [])]
     if names is None:
         return rows
     there = [key_of(row) for row in rows]
