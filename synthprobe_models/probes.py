@@ -81,7 +81,16 @@ class Probe:
             width = self._default_width(self._counter(make, sizes))
         return self.build(make, **sizes, width=width)
 
-    def width_with(self, name: str, shape: Sequence[int] | None = None) -> int:
+    def width_with(
+        self,
+        name: str,
+        shape: Sequence[int] | None = None,
+        *,
+        parameters: int | None = None,
+        largest: int | None = None,
+        options: Mapping[str, Any] | None = None,
+        **network: Any,
+    ) -> int:
         """Channels of the network with a structure, by default.
 
         Parameters
@@ -90,9 +99,17 @@ class Probe:
             Of the structure.
         shape
             Instead of the default.
+        parameters, largest
+            If given, the width up to the largest that gives the network the number of parameters
+            nearest to this.
+        options, network
+            As for `make`.
         """
         sizes = self._sizes(shape)
-        return self._default_width(self._counter(self._maker(name, sizes), sizes))
+        count = self._counter(self._maker(name, sizes, options), sizes | network)
+        if parameters is None:
+            return self._default_width(count)
+        return nearest_width(count, parameters, self.width if largest is None else largest)
 
     def count(self, name: str) -> int:
         """Parameters of the network with a structure, or of a whole network, by default."""

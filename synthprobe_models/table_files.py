@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from synthprobe_models.checkpoint import replaced
 
 if TYPE_CHECKING:
-    from synthprobe_models.tables import Line
+    from synthprobe_models.table_runs import Line
 
 
 @dataclass(frozen=True)
@@ -176,6 +176,8 @@ def _cells(line: Line, figures: Sequence[Figure], bounded: bool) -> list[str]:
     if bounded:
         cells.append("-" if line.bound is None else f"{line.bound:.2f}")
     first = line.results[0]
+    if not first["parameters"]:  # nothing was trained
+        return [*cells, "-", "-", "-", "-", f"{first['seconds']:.0f}"]
     cells.append(f"{first['parameters']:,}")
     cells.append(f"{line.row.parameters:,}")
     cells.append(str(first["settings"]["epochs"]))

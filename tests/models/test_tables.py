@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import dataclasses
 
@@ -9,13 +10,19 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from synthprobe_data import SynthprobeError, open_dataset  # noqa: E402
+from synthprobe_data import RdeConfig, SynthprobeError, open_dataset  # noqa: E402
 from synthprobe_models import tables  # noqa: E402
 from synthprobe_models.cli import main  # noqa: E402
+from synthprobe_models.counting import count_parameters  # noqa: E402
+from synthprobe_models.data import StreamDataset  # noqa: E402
+from synthprobe_models.probes import PROBES  # noqa: E402
 from synthprobe_models.published import find_rows  # noqa: E402
 from synthprobe_models.run_folder import RunFolder  # noqa: E402
+from synthprobe_models.settings import preset  # noqa: E402
+from synthprobe_models.solver_row import SolverNetwork  # noqa: E402
 from synthprobe_models.table_files import with_spread  # noqa: E402
-from synthprobe_models.tables import DATA, key_of, make_table  # noqa: E402
+from synthprobe_models.table_runs import key_of, width_of  # noqa: E402
+from synthprobe_models.tables import DATA, make_table  # noqa: E402
 from synthprobe_models.train import Machine, Trainer  # noqa: E402
 
 QUIET = Machine(progress=False)
@@ -107,6 +114,46 @@ def test_the_row_with_an_asterisk_is_trained_on_ambiguous_samples(tmp_path) -> N
     with open_dataset(tmp_path / "data" / "rde-ambiguous.h5") as data:
         assert data.config.mode == "ambiguous"
     assert {result["test_samples"] for result in results.values() if result} == {2}
+
+
+def test_the_solver_is_a_row_that_scores_perfectly_without_training(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(Trainer, "run", None)
+    paths = make_table(1, "mini", tmp_path, rows=["solver"], seeds=2, machine=QUIET)
+    with open(paths.csv, newline="", encoding="utf-8") as file:
+        (line,) = csv.DictReader(file)
+    assert [float(line[name]) for name in ("loss", "gap", "ord", "delta_1.25", "rmse")] == [0] * 5
+    assert "| Reference solver | 0.00 | - |" in paths.markdown.read_text(encoding="utf-8")
+    result = RunFolder(tmp_path / "runs" / "solver-0").read_result()
+    assert result is not None
+    assert (result["test_samples"], result["test"]["rmse"]) == (2, 0.0)
+
+
+def test_the_solver_is_asked_for_pictures_and_gives_what_is_in_the_file() -> None:
+    config = RdeConfig(height=24, width=40, n_rectangles=4, n_vis=2, n_gap=2, n_par=2, blur=0.5)
+    samples = StreamDataset("rde", config=config).at(range(5))
+    pictures, targets = (torch.stack([s[name] for s in samples]) for name in ("image", "target"))
+    assert torch.equal(SolverNetwork(config)(pictures), targets)
+    with pytest.raises(SynthprobeError):
+        SolverNetwork(config)(pictures.flip(1) * 0.5)
+
+
+def test_small_networks_of_table_1_have_about_as_many_parameters_as_the_baseline() -> None:
+    given = preset("rde", "mini")
+    config = RdeConfig(height=16, width=32, n_rectangles=2, n_vis=2, n_gap=2, n_par=2)
+    sizes = {"shape": (16, 32), "down_samplings": given["down_samplings"]}
+    wanted = count_parameters(PROBES["rde"].make("unet", width=given["width"], **sizes))
+    for row in find_rows(1):
+        if row.name == "unet":
+            continue
+        options = DATA[1, "mini"].options.get(row.name, {})
+        counts = {}
+        for width in range(1, given["width"] + 1):
+            with contextlib.suppress(SynthprobeError):  # heads that do not divide it
+                network = PROBES["rde"].make(row.name, width=width, options=options, **sizes)
+                counts[width] = count_parameters(network)
+        nearest = min(counts, key=lambda width: abs(counts[width] - wanted))
+        assert width_of(row, config, given, options) == nearest
+        assert 0.8 * wanted < counts[nearest] < 1.2 * wanted
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])

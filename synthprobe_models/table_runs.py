@@ -1,0 +1,157 @@
+"""The runs of a table: how each row is trained, where it is kept, and what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from synthprobe_data import DATASETS, CenteredSquareConfig, ColorCodeConfig, RdeConfig
+from synthprobe_data.color_code import ceiling
+from synthprobe_data.settings import Config
+from synthprobe_models.counting import build_bare, count_parameters
+from synthprobe_models.probes import PROBES
+from synthprobe_models.published import Row, find_rows, window_share
+from synthprobe_models.registry import NETWORKS
+from synthprobe_models.run_folder import RunFolder
+from synthprobe_models.settings import TrainSettings, preset
+from synthprobe_models.solver_row import SOLVER
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableData:
+    """The samples that a table is made with."""
+
+    config: Mapping[str, Any] = field(default_factory=dict)
+    """What differs from the canonical settings of the dataset."""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """Samples of each split; the canonical ones by default."""
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By the name of a structure: options that suit these sizes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A row of a table: what was published, and what was found here."""
+
+    row: Row
+    results: list[dict[str, Any]]
+    """One for each seed."""
+    bound: float | None
+    """What no network of this kind can surpass on these samples, where it is known."""
+    unfinished: Mapping[int, str] = field(default_factory=dict)
+    """By seed: how far a run had come when it was interrupted."""
+
+
+def key_of(row: Row) -> str:
+    """A name for a row that no other row of its table has."""
+    return f"{row.name}-ambiguous" if row.ambiguous else row.name
+
+
+def rows_of(number: int) -> list[Row]:
+    """The rows of a table: those that were published, and in Table 1 the reference solver."""
+    return [*find_rows(number), *([SOLVER] if number == SOLVER.table else [])]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableRuns:
+    """All runs of a table in its folder."""
+
+    number: int
+    size: str
+    out: Path
+    data: TableData
+    training: Mapping[str, Any]
+    """Settings instead of those of the preset."""
+
+    def settings(self, row: Row, seed: int) -> TrainSettings:
+        """How a row is trained."""
+        given = {**preset(row.probe, self.size), **self.training}
+        options = self.options(row)
+        if row.name not in NETWORKS and given.get("width") is not None:
+            given["width"] = width_of(row, self.config(row), given, options)
+        decided = {"name": row.name, "probe": row.probe, "seed": seed, "options": options}
+        return TrainSettings.from_dict({**given, **decided})
+
+    def options(self, row: Row) -> dict[str, Any]:
+        """The options of a row's structure."""
+        return dict(self.data.options.get(row.name, {}))
+
+    def config(self, row: Row) -> Config:
+        """The settings of the samples that a row is tested on."""
+        return DATASETS[row.probe].config.from_dict(dict(self.data.config))
+
+    def folder(self, row: Row, seed: int) -> RunFolder:
+        """Where a run is kept."""
+        return RunFolder(self.out / "runs" / f"{key_of(row)}-{seed}")
+
+    def lines(self) -> list[Line]:
+        """The rows of which there are runs, complete or not, that were trained in this way."""
+        found = [self._line(row) for row in rows_of(self.number)]
+        return [line for line in found if line.results or line.unfinished]
+
+    def _line(self, row: Row) -> Line:
+        results, unfinished = [], {}
+        prefix = f"{key_of(row)}-"
+        ends = (path.name.removeprefix(prefix) for path in (self.out / "runs").glob(f"{prefix}*"))
+        for seed in sorted(int(end) for end in ends if end.isdecimal()):
+            folder = self.folder(row, seed)
+            done = folder.read_result()
+            if row is SOLVER:
+                results += [] if done is None else [done]
+                continue
+            wanted = self.settings(row, seed)
+            if folder.read_settings() != wanted.to_dict():
+                continue
+            if done is None:
+                unfinished[seed] = f"{len(folder.read_log())} of {wanted.epochs} epochs"
+            else:
+                results.append(done)
+        bound = bound_of(row, self.config(row), self.options(row))
+        return Line(row=row, results=results, bound=bound, unfinished=unfinished)
+
+
+def bound_of(row: Row, config: Config, options: Mapping[str, Any]) -> float | None:
+    """A row's bound or ceiling in percent, for samples with these settings."""
+    if row.bound is None:
+        return None
+    if isinstance(config, ColorCodeConfig):
+        return 100 * float(ceiling(config, over="samples"))
+    assert isinstance(config, CenteredSquareConfig)
+    window = options.get("window", int(row.name.rpartition("-")[2]))
+    return window_share(window, config.square)
+
+
+def width_of(row: Row, config: Config, given: Mapping[str, Any], options: Mapping[str, Any]) -> int:
+    """Channels of the network with a row's structure, for a preset that sets them.
+
+    In RDE these are the baseline's, and a structure takes the width that gives its network the
+    number of parameters nearest to that of the baseline, as in the paper.
+
+    Parameters
+    ----------
+    row
+        The row.
+    config
+        Of the samples.
+    given
+        The preset.
+    options
+        Options of the structure.
+    """
+    probe, width = PROBES[row.probe], int(given["width"])
+    if not isinstance(config, RdeConfig):
+        return width
+    shape = (config.height, config.width)
+    network = {"down_samplings": given["down_samplings"]} if "down_samplings" in given else {}
+    baseline = build_bare(partial(probe.make, "unet", shape=shape, width=width, **network))
+    return probe.width_with(
+        row.name,
+        shape,
+        parameters=count_parameters(baseline),
+        largest=width,
+        options=options,
+        **network,
+    )
