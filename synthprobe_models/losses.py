@@ -101,13 +101,6 @@ LOSSES: Final[Mapping[str, Loss]] = {
 }
 """By name. All take a prediction and a target; ``two-task`` also needs ``classes``."""
 
-LOSS_OF: Final[Mapping[str, str]] = {
-    "rde": "scale-invariant",
-    "centered-square": "mse",
-    "color-code": "mse",
-}
-"""By the name of a dataset: the loss that the paper trained with."""
-
 
 def find_loss(name: str) -> Loss:
     """The loss with this name; `SynthprobeError` if there is none."""

@@ -17,6 +17,7 @@ from synthprobe_data import SynthprobeError
 from synthprobe_models.checkpoint import Checkpoint, DataFacts, load_checkpoint
 from synthprobe_models.data import find_representation
 from synthprobe_models.feed import Feed, Place, Share, stream
+from synthprobe_models.load import describe_error
 from synthprobe_models.losses import find_loss
 from synthprobe_models.optim import make_optimizer, make_schedule
 from synthprobe_models.probes import find_probe
@@ -56,7 +57,7 @@ def build_network(settings: TrainSettings, data: DataFacts) -> nn.Module:
         settings.name == "unet" or settings.name in STRUCTURES
     ):
         extra["down_samplings"] = settings.down_samplings
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), explained(settings.name):
         torch.manual_seed(settings.seed)
         return probe.make(
             settings.name,
@@ -182,7 +183,7 @@ class Trainer:
         x = batch[self.input_name].to(self.device, non_blocking=True)
         target = batch["target"].to(self.device, non_blocking=True)
         queries = self._queries(math.prod(x.shape[2:]))
-        with self._precision():
+        with self._precision(), explained(self.settings.name):
             prediction = model(x) if queries is None else model(x, queries)
         if queries is not None:
             target = target.flatten(2)[..., queries]
@@ -277,9 +278,26 @@ def clear_errors() -> Iterator[None]:
     try:
         yield
     except (MemoryError, RuntimeError) as error:
-        if isinstance(error, MemoryError) or any(t in str(error) for t in _OUT_OF_MEMORY):
+        if _out_of_memory(error):
             raise SynthprobeError(
                 "there is not enough memory: try a smaller --batch, a smaller --width, or "
                 "--queries below 1."
             ) from error
         raise
+
+
+@contextmanager
+def explained(name: str) -> Iterator[None]:
+    """Say in one sentence what went wrong inside a structure, which may be anybody's code."""
+    try:
+        yield
+    except SynthprobeError:
+        raise
+    except Exception as error:
+        if _out_of_memory(error):
+            raise
+        raise SynthprobeError(f"{name} failed: {describe_error(error)}.") from error
+
+
+def _out_of_memory(error: Exception) -> bool:
+    return isinstance(error, MemoryError) or any(text in str(error) for text in _OUT_OF_MEMORY)

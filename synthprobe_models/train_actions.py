@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from synthprobe_data import DATASETS, SynthprobeError
+from synthprobe_data.run import cores
 from synthprobe_data.settings import options
 from synthprobe_models.feed import Share
 from synthprobe_models.inspection import check_name
@@ -114,7 +115,7 @@ def table(given: argparse.Namespace) -> int:
         seeds=given.seeds,
         rows=given.rows,
         epochs=given.epochs,
-        jobs=given.jobs,
+        jobs=_jobs(given),
         config=config,
         training=_pairs("--settings", given.settings),
         machine=_machine(given, Share()),
@@ -122,6 +123,13 @@ def table(given: argparse.Namespace) -> int:
     )
     print(paths.markdown.read_text(encoding="utf-8"))
     return 0
+
+
+def _jobs(given: argparse.Namespace) -> int:
+    """How many runs at a time: small networks leave more than one thread idle."""
+    if given.jobs is not None:
+        return int(given.jobs)
+    return cores() if given.preset == "mini" and given.device == "cpu" else 1
 
 
 def _source(given: argparse.Namespace) -> Source:

@@ -15,6 +15,8 @@ torch = pytest.importorskip("torch")
 
 from synthprobe_data import SynthprobeError  # noqa: E402
 from synthprobe_models.checkpoint import load_checkpoint  # noqa: E402
+from synthprobe_models.networks.unet import UNet  # noqa: E402
+from synthprobe_models.registry import STRUCTURES, structure  # noqa: E402
 from synthprobe_models.run_folder import RunFolder  # noqa: E402
 from synthprobe_models.runs import finished_run, train_run  # noqa: E402
 from synthprobe_models.source import open_source  # noqa: E402
@@ -171,6 +173,33 @@ def test_a_loss_that_is_no_number_stops_the_run(source, tmp_path) -> None:
 def test_a_share_of_the_positions_is_refused_where_it_makes_no_sense(source, tmp_path) -> None:
     with pytest.raises(SynthprobeError, match="unet cannot be trained on a share of the positions"):
         train_run(small_settings(queries=0.5), source, tmp_path / "run", machine=QUIET)
+
+
+@pytest.mark.parametrize("where", ["__init__", "forward"])
+def test_what_goes_wrong_in_a_structure_is_said(source, tmp_path, monkeypatch, where: str) -> None:
+    class Wrong(torch.nn.Module):
+        def __init__(self, channels: int, shape) -> None:
+            super().__init__()
+            if where == "__init__":
+                raise ValueError("no such thing")
+
+        def forward(self, x):
+            raise ValueError("no such thing")
+
+    structure("wrong")(Wrong)
+    entry = STRUCTURES.pop("wrong")
+    monkeypatch.setitem(STRUCTURES, "wrong", entry)  # for this test only
+    with pytest.raises(SynthprobeError, match=r"wrong failed: ValueError \(no such thing\)"):
+        train_run(small_settings(name="wrong"), source, tmp_path / "run", machine=QUIET)
+
+
+def test_running_out_of_memory_is_said(source, tmp_path, monkeypatch) -> None:
+    def allocate(self, x):
+        return torch.empty(2**60)
+
+    monkeypatch.setattr(UNet, "forward", allocate)
+    with pytest.raises(SynthprobeError, match="not enough memory: try a smaller --batch"):
+        train_run(small_settings(), source, tmp_path / "run", machine=QUIET)
 
 
 def test_a_stream_can_be_trained_on(tmp_path) -> None:
