@@ -64,7 +64,7 @@ DATA: Final[Mapping[tuple[int, str], TableData]] = {
             "transformer": {"heads": 4},
             "nystromformer": {"heads": 4, "landmarks": 12},
             "linformer": {"heads": 4, "projected": 12},
-            "reformer": {"heads": 4, "bucket": 12},
+            "reformer": {"heads": 4, "bucket": 12, "rounds": 1},
             "lambda": {"heads": 4},
             "lambda-tt": {"heads": 4},
         },
