@@ -137,27 +137,31 @@ def make_table(
     data = DATA[number, size]
     data = dataclasses.replace(data, config={**data.config, **(config or {})})
     probe = chosen[0].probe
+
+    def settings_of(row: Row, seed: int) -> TrainSettings:
+        return TrainSettings.from_dict(
+            {
+                **preset(probe, size),
+                **(training or {}),
+                "name": row.name,
+                "probe": probe,
+                "seed": seed,
+                "options": dict(data.options.get(row.name, {})),
+                **({} if epochs is None else {"epochs": epochs}),
+            }
+        )
+
+    settings_of(chosen[0], 0)  # what is wrong with them is said before samples are made
     lines: list[Line] = []
     for row in chosen:
         source = _source(row, data, out)
-        options = dict(data.options.get(row.name, {}))
+        options = data.options.get(row.name, {})
         line = Line(row=row, results=[], bound=_bound(row, source, options))
         lines.append(line)
         for seed in range(seeds):
-            settings = TrainSettings.from_dict(
-                {
-                    **preset(probe, size),
-                    **(training or {}),
-                    "name": row.name,
-                    "probe": probe,
-                    "seed": seed,
-                    "options": options,
-                    **({} if epochs is None else {"epochs": epochs}),
-                }
-            )
             run = out / "runs" / f"{key_of(row)}-{seed}"
             line.results.append(
-                finished_run(settings, source, run, machine=machine, command=command)
+                finished_run(settings_of(row, seed), source, run, machine=machine, command=command)
             )
             paths = write_table(out, number, size, lines)
     return paths
