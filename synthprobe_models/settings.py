@@ -104,7 +104,7 @@ PRESETS: Final[Mapping[tuple[str, str], Mapping[str, Any]]] = {
         "weight_decay": 0.0,
         "width": 64,
     },
-    ("color-code", "mini"): {"epochs": 20, "batch": 64, "width": 64},
+    ("color-code", "mini"): {"epochs": 3, "batch": 32, "optimizer": "adamw", "width": 32},
 }
 """By probe and preset: what differs from the defaults of `TrainSettings`."""
 

@@ -44,7 +44,7 @@ DATA: Final[Mapping[tuple[int, str], TableData]] = {
             "transformer": {"heads": 4},
             "nystromformer": {"heads": 4, "landmarks": 12},
             "linformer": {"heads": 4, "projected": 12},
-            "reformer": {"heads": 4, "bucket": 12},
+            "reformer": {"heads": 4, "bucket": 12, "rounds": 1},
             "lambda": {"heads": 4},
             "lambda-tt": {"heads": 4},
         },
@@ -113,16 +113,21 @@ def make_table(
     data = dataclasses.replace(data, config={**data.config, **(config or {})})
     table = TableRuns(number=number, size=size, out=out, data=data, training=training)
     chosen = _rows(number, rows)
-    sources = {key_of(row): _source(row, data, out) for row in chosen}
-    plans = [
-        Plan(
-            settings=table.settings(row, seed),
-            source=sources[key_of(row)],
-            out=table.folder(row, seed).path,
-        )
+    # What is wrong with the settings is said before samples are made.
+    wanted = [
+        (row, table.settings(row, seed))
         for row in chosen
         if row is not SOLVER
         for seed in range(seeds)
+    ]
+    sources = {key_of(row): _source(row, data, out) for row in chosen}
+    plans = [
+        Plan(
+            settings=settings,
+            source=sources[key_of(row)],
+            out=table.folder(row, settings.seed).path,
+        )
+        for row, settings in wanted
     ]
     if SOLVER in chosen:
         loss = preset(SOLVER.probe, size)["loss"]

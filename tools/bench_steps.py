@@ -10,6 +10,7 @@ to the batch of the preset, the optimiser once. The estimate for a GPU is counte
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ DAY = 24 * 60 * 60
 PAGE = """\
 # What the tables cost at the published sizes
 
-`python tools/bench_steps.py --out results/paper-presets.md` wrote this page: commit {commit}, torch
+`{command}` wrote this page: commit {commit}, torch
 {torch}, on: {machine}.
 
 {table}
@@ -59,7 +60,7 @@ PAGE = """\
 - **TFLOP a step**: operations of matrix products, convolutions and attention, two for each
   multiplication and addition, counted for the forward pass by PyTorch's counter, and times {times}
   for the backward pass as well.
-- **hours, one GPU**: an **estimate from these operations, not measured**: a whole run at
+- **minutes, one GPU**: an **estimate from these operations, not measured**: a whole run at
   {gpu:.0f} TFLOP/s, about a third of what the paper's GPU, a Tesla V100, is sold with in float32.
   Whatever is bound by memory and not by operations (the depthwise convolutions, norms and
   activations of the U-Nets) and steps that are too small to fill a GPU (Table 2) take longer.
@@ -88,7 +89,7 @@ HEAD = (
     "steps x epochs",
     "days here",
     "TFLOP a step",
-    "hours, one GPU",
+    "minutes, one GPU",
 )
 
 
@@ -117,10 +118,15 @@ class Cost:
             f"{self.seconds:.2f}",
             f"{self.seconds / self.product:.0f}",
             f"{self.steps:,} x {self.epochs}",
-            f"{self.seconds * steps / DAY:.2f}",
+            short(self.seconds * steps / DAY),
             f"{self.flops / 1e12:.3f}",
-            f"{self.flops * steps / GPU / 3600:.2f}",
+            short(self.flops * steps / GPU / 60),
         ]
+
+
+def short(value: float) -> str:
+    """With two digits, or all of those before the point."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
 class Asked(nn.Module):
@@ -135,12 +141,12 @@ class Asked(nn.Module):
         return self.network(x, self.queries.to(x.device))
 
 
-def best(times: Callable[[], None], rounds: int) -> float:
+def best(act: Callable[[], object], rounds: int) -> float:
     """Seconds of this core, the least of some rounds."""
     found = []
     for _ in range(rounds):
         begin = time.process_time()
-        times()
+        act()
         found.append(time.process_time() - begin)
     return min(found)
 
@@ -236,6 +242,7 @@ def main() -> None:
     if given.out is not None:
         typical = sorted(cost.product for cost in costs)[len(costs) // 2]
         page = PAGE.format(
+            command=" ".join(["python tools/bench_steps.py", *sys.argv[1:]]),
             commit=commit(),
             torch=torch.__version__,
             machine=machine(),
