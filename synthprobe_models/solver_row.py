@@ -1,4 +1,4 @@
-"""The reference solver as a row of Table 1: it reads every picture, and is scored as networks are."""
+"""The reference solver as a row of Table 1: it reads pictures, and is scored as networks are."""
 
 from __future__ import annotations
 
