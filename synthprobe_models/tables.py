@@ -49,7 +49,7 @@ DATA: Final[Mapping[tuple[int, str], TableData]] = {
     (3, "paper"): TableData(config={"mode": "paper"}),
     (1, "mini"): TableData(
         # A strip: for its pixels, cues have far to go, and with one down-sampling the baseline sees
-        # 24 pixels to each side.
+        # about 24 pixels to each side.
         config={
             "height": 16,
             "width": 96,
