@@ -91,11 +91,12 @@ PRESETS: Final[Mapping[tuple[str, str], Mapping[str, Any]]] = {
     },
     ("color-code", "paper"): {"epochs": 50, "batch": 256},
     ("rde", "mini"): {
-        "epochs": 8,
-        "batch": 32,
+        "epochs": 2,
+        "batch": 8,
+        "optimizer": "adamw",
         "loss": "scale-invariant",
-        "width": 16,
-        "down_samplings": 3,
+        "width": 13,
+        "down_samplings": 1,
     },
     ("centered-square", "mini"): {
         "epochs": 40,
