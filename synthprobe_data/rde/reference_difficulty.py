@@ -45,9 +45,7 @@ def cue_distance(rectangles: Rectangles, height: int, width: int) -> int:
     return farthest
 
 
-def pair_distance(
-    upper: int, lower: int, rectangles: Rectangles, height: int, width: int
-) -> int:
+def pair_distance(upper: int, lower: int, rectangles: Rectangles, height: int, width: int) -> int:
     """The longest way from a visible pixel of two rectangles to the nearest cue between them.
 
     0 if no cue says that ``upper`` is above ``lower``.
