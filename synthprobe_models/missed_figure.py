@@ -40,7 +40,7 @@ _TITLES: Final = (
 )
 _LINE: Final = 0.135
 """Height of a line of text, in inches."""
-_SIGNS: Final = 82
+_SIGNS: Final = 96
 """Signs in a line."""
 
 
@@ -163,10 +163,9 @@ def _lines(shown: Explanation, missed: Sequence[MissedPair]) -> list[tuple[str, 
         lines += [(first, False), *((f"    {line}", False) for line in rest)]
     if len(missed) > SHOWN:
         lines.append((f"and {len(missed) - SHOWN} more", False))
-    lines.append(("", False))
-    lines += [
-        ("Points are (column, row). Blue: bar of a T-junction, of the upper one;", False),
-        ("orange: its stem, of the lower one. Hatched: where visible extents overlap.", False),
-        ("Dashed: hidden sides. In c, every visible piece has its own number.", False),
-    ]
-    return lines
+    legend = (
+        "Points are (column, row). Blue: bar of a T-junction, of the upper one. Orange: its stem.",
+        "Hatched: where visible extents overlap. Dashed: hidden sides.",
+        "In c, every visible piece has the number that the network gives it.",
+    )
+    return [*lines, ("", False), *((line, False) for line in legend)]

@@ -27,9 +27,9 @@ def order_lines(scores: OrderScores) -> list[str]:
     spread = NONE if scores.spread is None else f"{scores.spread:.2f}"
     rows += [
         ("rectangles in several pieces", "", ""),
-        ("  whose pieces get one rank", *_cells(scores.consistent)),
+        ("  whose pieces are within half a rank step", *_cells(scores.consistent)),
         ("  rank steps between pieces, on average", spread, f"{scores.consistent.of:,}"),
-        ("visible pixels near the rank of their piece", *_cells(scores.even)),
+        ("pixels within half a rank step of their piece", *_cells(scores.even)),
     ]
     return columns(rows, right=(1, 2))
 

@@ -17,6 +17,7 @@ from synthprobe_models.cli import main  # noqa: E402
 from synthprobe_models.data import ShardDataset  # noqa: E402
 from synthprobe_models.evaluate import evaluate  # noqa: E402
 from synthprobe_models.losses import find_loss  # noqa: E402
+from synthprobe_models.missed import check_explainable  # noqa: E402
 from synthprobe_models.runs import evaluate_checkpoint, train_run  # noqa: E402
 from synthprobe_models.source import open_source  # noqa: E402
 from synthprobe_models.train import Machine  # noqa: E402
@@ -73,7 +74,7 @@ def test_a_checkpoint_is_evaluated_as_its_run_was(folder, tmp_path, capsys) -> N
 
 def test_the_worst_samples_are_explained_in_figures_of_their_own(folder, tmp_path, capsys) -> None:
     result = json.loads((folder / "run" / "result.json").read_text())
-    command = ["eval", str(folder / "run"), "--on", str(folder / "rde.h5"), "--worst", "3"]
+    command = ["eval", str(folder / "run"), "--on", str(folder / "rde.h5"), "--worst", "2"]
     figures = tmp_path / "new" / "figures"
     assert main([*command, "--json", "--explain", str(figures)]) == 0
     facts = json.loads(capsys.readouterr().out)
@@ -97,16 +98,12 @@ def test_the_worst_samples_are_explained_in_figures_of_their_own(folder, tmp_pat
 def test_what_cannot_be_explained_gets_one_sentence_and_no_file(folder, tmp_path, capsys) -> None:
     config = CenteredSquareConfig(height=8, width=8, square=3)
     make_file("centered-square", tmp_path / "cs.h5", config=config, cards=False)
-    source = open_source(tmp_path / "cs.h5")
-    chosen = small_settings(
-        name="lambda", probe="centered-square", epochs=1, samples=4, down_samplings=None
-    )
-    train_run(chosen, source, tmp_path / "cs", machine=Machine(progress=False))
     (tmp_path / "taken").write_text("kept")
     run, rde = str(folder / "run"), str(folder / "rde.h5")
     out = tmp_path / "figures"
+    with pytest.raises(SynthprobeError, match="only samples of rde can be explained, not those of"):
+        check_explainable(ShardDataset(tmp_path / "cs.h5", "test"), out)
     for words, sentence in (
-        ([str(tmp_path / "cs"), "--on", str(tmp_path / "cs.h5"), "--explain", str(out)], "only"),
         ([run, "--on", rde, "--explain", str(tmp_path / "taken")], "is a file: name a folder"),
         ([run, "--on", rde, "--explain", str(tmp_path / "taken" / "in")], "could not be made"),
         ([run, "--on", rde, "--worst", "0", "--explain", str(out)], "take --worst 1 or more"),

@@ -169,12 +169,12 @@ def test_what_the_solver_reads_off_the_pixels_scores_perfectly() -> None:
     st.lists(st.integers(1, 5), min_size=1, max_size=4),
     st.sampled_from([np.exp, np.arctan, lambda x: x**3, lambda x: 9 * x - 4]),
 )
-@settings(max_examples=15)
+@settings(max_examples=10)
 def test_neither_batches_nor_a_change_of_scale_change_the_order(
     seed: int, sizes: list[int], change: Callable[[np.ndarray], np.ndarray]
 ) -> None:
-    samples = drawn(CONFIG)
-    sizes = [*sizes, 20]
+    samples = drawn(CONFIG)[:5]
+    sizes = [*sizes, 5]
     predicted = noisy(samples, seed)
     whole = fed(samples, predicted)
     assert fed(samples, predicted, sizes) == whole
