@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 import torch
@@ -163,6 +164,7 @@ class ShardDataset(Dataset[Sample]):  # type: ignore[misc, unused-ignore]
         self.dataset: str = data.dataset.name
         self.config: Config = data.config
         self.columns = None if columns is None else _checked_columns(columns)
+        self._beside: tuple[str, ...] = ()
         self.transform = transform
         self._data = data
         self._process = os.getpid()
@@ -171,6 +173,14 @@ class ShardDataset(Dataset[Sample]):  # type: ignore[misc, unused-ignore]
         self._names = self.columns or find_representation(self.dataset).columns
         self._split.read([], self._names)  # a name that is wrong is said here, not in a worker
         data.close()  # so that a worker that is forked now inherits nothing
+
+    def beside(self, names: Sequence[str]) -> Self:
+        """The same samples, with these arrays beside what else they have, as the file has them."""
+        other = copy.copy(self)
+        other._beside = _checked_columns(names)
+        other._split.read([], other._beside)
+        other._data.close()
+        return other
 
     def __len__(self) -> int:
         return len(self._split)
@@ -184,11 +194,12 @@ class ShardDataset(Dataset[Sample]):  # type: ignore[misc, unused-ignore]
             # HDF5 would go on with a handle that came through a fork, as it knows the file.
             self._data.close()
             self._process = os.getpid()
-        arrays = self._split.read([int(index) for index in indices], self._names)
+        numbers = [int(index) for index in indices]
+        arrays = self._split.read(numbers, (*self._names, *self._beside))
+        as_they_stand = self.columns or self._beside
+        tensors = {name: torch.from_numpy(arrays[name]) for name in as_they_stand}
         if self.columns is None:
-            tensors = to_network(self.dataset, arrays, self.normalisation)
-        else:
-            tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+            tensors |= to_network(self.dataset, arrays, self.normalisation)
         samples = _rows(tensors)
         return samples if self.transform is None else [self.transform(s) for s in samples]
 
@@ -244,7 +255,14 @@ class StreamDataset(IterableDataset[Sample]):  # type: ignore[misc, unused-ignor
             _check_whole("length", length, end - start)
         self.length = length
         self._names = find_representation(dataset).columns
+        self._beside: tuple[str, ...] = ()
         self.normalisation = normalisation_of(dataset, self.config)
+
+    def beside(self, names: Sequence[str]) -> Self:
+        """The same samples, with these arrays beside what networks see, as files have them."""
+        other = copy.copy(self)
+        other._beside = _checked_columns(names)
+        return other
 
     def __iter__(self) -> Iterator[Sample]:
         worker = get_worker_info()
@@ -268,8 +286,10 @@ class StreamDataset(IterableDataset[Sample]):  # type: ignore[misc, unused-ignor
                 stop=stop,
             )
         )
-        arrays = {name: np.stack([sample[name] for sample in samples]) for name in self._names}
-        return _rows(to_network(self.dataset, arrays, self.normalisation))
+        names = (*self._names, *self._beside)
+        arrays = {name: np.stack([sample[name] for sample in samples]) for name in names}
+        beside = {name: torch.from_numpy(arrays[name]) for name in self._beside}
+        return _rows(beside | to_network(self.dataset, arrays, self.normalisation))
 
 
 def _rows(tensors: Sample) -> list[Sample]:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
 from synthprobe_data import SynthprobeError
+from synthprobe_data.rde import RDE
 from synthprobe_models.data import Sample, ShardDataset, StreamDataset, find_representation
 from synthprobe_models.losses import find_loss
-from synthprobe_models.metrics import METRICS_OF, MeanLoss
+from synthprobe_models.metrics import METRICS_OF, MeanLoss, Metric
+from synthprobe_models.order import SCENE, OrderMetrics, OrderScores
+
+if TYPE_CHECKING:
+    from synthprobe_models.missed import Explained
 
 BATCH: Final = 32
 
@@ -28,6 +33,10 @@ class Evaluation:
     """By the names of the metrics; ``loss`` among them."""
     worst: list[tuple[int, float]] = field(default_factory=list)
     """Index and loss of the samples with the highest losses, the highest first."""
+    order: OrderScores | None = None
+    """What it makes of the cues, if that was asked and the samples are of RDE."""
+    explained: tuple[Explained, ...] = ()
+    """The worst samples with the cues that it missed, if that was asked."""
 
 
 def evaluate(
@@ -37,6 +46,7 @@ def evaluate(
     loss: str,
     limit: int | None = None,
     worst: int = 0,
+    order: bool = False,
     batch: int = BATCH,
     device: str | torch.device = "cpu",
 ) -> Evaluation:
@@ -54,6 +64,8 @@ def evaluate(
         Only the first so many samples.
     worst
         How many samples to name that it does worst on.
+    order
+        Whether to find out, of RDE, which cues it makes use of.
     batch
         Samples at once; the result does not depend on it.
     device
@@ -61,19 +73,26 @@ def evaluate(
     """
     mean_loss = MeanLoss(find_loss(loss))
     metrics = [mean_loss, *(make() for make in METRICS_OF[samples.dataset])]
+    observers: list[Metric | OrderMetrics] = [*metrics]
+    by_cue = None
+    if order and samples.dataset == RDE.name:
+        samples = samples.beside(SCENE)
+        by_cue = OrderMetrics(step=1 / samples.normalisation["rank"]["divisor"])
+        observers.append(by_cue)
     for _, rest, prediction in predictions(
         network, samples, dataset=samples.dataset, limit=limit, batch=batch, device=device
     ):
         target = rest["target"]
         extra = {name: value for name, value in rest.items() if name != "target"}
-        for metric in metrics:
-            metric.update(prediction, target, **extra)
+        for observer in observers:
+            observer.update(prediction, target, **extra)
     losses = [math.nan if value is None else value for value in mean_loss.values]
-    order = sorted(range(len(losses)), key=lambda index: -losses[index])
+    highest_first = sorted(range(len(losses)), key=lambda index: -losses[index])
     return Evaluation(
         samples=len(losses),
         metrics={metric.name: metric.compute() for metric in metrics},
-        worst=[(index, losses[index]) for index in order[:worst]],
+        worst=[(index, losses[index]) for index in highest_first[:worst]],
+        order=None if by_cue is None else by_cue.compute(),
     )
 
 

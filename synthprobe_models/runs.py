@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -18,6 +19,7 @@ from synthprobe_models.counting import count_parameters
 from synthprobe_models.data import ShardDataset, StreamDataset, find_representation
 from synthprobe_models.evaluate import Evaluation, evaluate, predictions
 from synthprobe_models.metrics import generalisation_gap
+from synthprobe_models.missed import check_explainable, explain_samples
 from synthprobe_models.pictures import write_predictions
 from synthprobe_models.run_folder import RunFolder
 from synthprobe_models.settings import TrainSettings
@@ -114,6 +116,7 @@ def evaluate_checkpoint(
     worst: int = 0,
     device: str = "cpu",
     pictures: Path | None = None,
+    explain: Path | None = None,
 ) -> tuple[Checkpoint, Evaluation]:
     """Evaluate the network of a checkpoint on a split of a file.
 
@@ -131,15 +134,26 @@ def evaluate_checkpoint(
         Where to compute.
     pictures
         A PNG file to write with the worst samples.
+    explain
+        A folder to write a figure of each of the worst samples into, with the cues that the network
+        missed; of RDE only.
     """
     saved = load_checkpoint(path, device)
     samples = ShardDataset(on, split)
     network = restored(saved).to(device)
     _check_fit(saved, samples, on)
+    if explain is not None:
+        check_explainable(samples, explain)
     with clear_errors():
-        scores = evaluate(network, samples, loss=saved.settings.loss, worst=worst, device=device)
-    if pictures is not None and scores.worst:
-        write_picture(network, samples, [index for index, _ in scores.worst], pictures, device)
+        scores = evaluate(
+            network, samples, loss=saved.settings.loss, worst=worst, order=True, device=device
+        )
+    indices = [index for index, _ in scores.worst]
+    if pictures is not None and indices:
+        write_picture(network, samples, indices, pictures, device)
+    if explain is not None:
+        found = explain_samples(network, samples, on, split, indices, explain, device=device)
+        scores = dataclasses.replace(scores, explained=found)
     return saved, scores
 
 
@@ -221,7 +235,9 @@ def _board(folder: RunFolder) -> Any:
 def _result(trainer: Trainer, command: str | None) -> dict[str, Any]:
     """The figures of a run that is complete."""
     settings, source = trainer.settings, trainer.source
-    test = evaluate(trainer.network, source.test, loss=settings.loss, device=trainer.device)
+    test = evaluate(
+        trainer.network, source.test, loss=settings.loss, order=True, device=trainer.device
+    )
     train = evaluate(
         trainer.network,
         source.train,
@@ -237,6 +253,7 @@ def _result(trainer: Trainer, command: str | None) -> dict[str, Any]:
         "data": source.facts.to_dict(),
         "test_samples": test.samples,
         "test": test.metrics,
+        **({} if test.order is None else {"order": test.order.to_dict()}),
         "train_samples": train.samples,
         "train": train.metrics,
         "gap": generalisation_gap(train.metrics["loss"], test.metrics["loss"]),

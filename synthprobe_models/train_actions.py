@@ -17,6 +17,7 @@ from synthprobe_data.run import cores
 from synthprobe_data.settings import options
 from synthprobe_models.feed import Share
 from synthprobe_models.inspection import check_name
+from synthprobe_models.order_report import explained_lines, order_facts, order_lines
 from synthprobe_models.probes import fitting
 from synthprobe_models.run_folder import RunFolder
 from synthprobe_models.runs import evaluate_checkpoint, finished_run, train_run
@@ -74,6 +75,8 @@ def evaluate(given: argparse.Namespace) -> int:
         path = RunFolder(path).checkpoint
     if given.worst < 0:
         raise SynthprobeError(f"worst is {given.worst}: it must be a whole number from 0.")
+    if given.explain is not None and not given.worst:
+        raise SynthprobeError("--explain draws the worst samples: take --worst 1 or more.")
     saved, scores = evaluate_checkpoint(
         path,
         given.on,
@@ -81,6 +84,7 @@ def evaluate(given: argparse.Namespace) -> int:
         worst=given.worst,
         device=_device(given.device),
         pictures=given.pictures,
+        explain=given.explain,
     )
     if given.json:
         facts = {
@@ -92,14 +96,19 @@ def evaluate(given: argparse.Namespace) -> int:
             "samples": scores.samples,
             "metrics": scores.metrics,
             "worst": [{"index": index, "loss": loss} for index, loss in scores.worst],
+            **order_facts(scores),
         }
         print(json.dumps(facts, indent=2))
         return 0
     print(f"{saved.settings.name} after {saved.epoch} epochs, {scores.samples} samples")
     for name, value in scores.metrics.items():
         print(f"  {name:<22} {value:.6g}")
+    if scores.order is not None:
+        print("\n".join(["", *order_lines(scores.order), ""]))
     if scores.worst:
         print("worst: " + ", ".join(f"{index} ({loss:.3g})" for index, loss in scores.worst))
+    for explained in scores.explained:
+        print("\n".join(explained_lines(explained)))
     return 0
 
 

@@ -54,6 +54,12 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
     check.add_argument("--split", default="test", help="which split (test)")
     check.add_argument("--worst", type=int, default=8, metavar="N", help="name the N worst (8)")
     check.add_argument("--pictures", type=Path, metavar="PNG", help="draw the worst samples")
+    check.add_argument(
+        "--explain",
+        type=Path,
+        metavar="FOLDER",
+        help="draw each of the worst samples of rde with the cues that were missed",
+    )
     check.add_argument("--json", action="store_true", help="as JSON, for programs")
     check.add_argument("--device", default="cpu", help="cpu, cuda or mps (cpu)")
 

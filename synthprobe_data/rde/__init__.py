@@ -14,6 +14,7 @@ from synthprobe_data.dataset import Dataset, SettingFlag
 from synthprobe_data.rde.config import CANONICAL, PAPER, TEST, TRAIN, RdeConfig
 from synthprobe_data.rde.difficulty import Difficulty, read_difficulty
 from synthprobe_data.rde.generate import DATASET, empty_block, generate_block
+from synthprobe_data.rde.pairs import pair_distances
 from synthprobe_data.rde.render import hue_palette
 from synthprobe_data.rde.scene import Scene, first_refused, read_scene
 from synthprobe_data.rde.solver import Reading, solve
@@ -27,6 +28,7 @@ __all__ = [
     "Reading",
     "Scene",
     "first_refused",
+    "pair_distances",
     "read_difficulty",
     "read_scene",
     "solve",

@@ -56,19 +56,36 @@ def find_cue_distance(
     """
     _find_lines(sides, n, grid, search.line)
     _find_boxes(n, grid, search.box)
-    half, box = search.half, search.box
     farthest = 0
     for k in range(n):
         count = _find_cues_of(k, n, grid, cues, search)
-        if count == 0:
-            continue
-        for r in range(box[k, 1], box[k, 3]):
-            for c in range(box[k, 0], box[k, 2]):
-                if grid.label[r, c] == k + 1:
-                    half[0, 0], half[0, 1] = grid.x[c], grid.y[r]
-                    half[0, 2], half[0, 3] = grid.x[c + 1], grid.y[r + 1]
-                    farthest = _search_box(half, search.cue, count, farthest)
+        if count:
+            farthest = _search_rectangle(k, grid, search, count, farthest)
     return farthest
+
+
+@kernel
+def find_pair_distances(
+    sides: NDArray[np.int64],
+    n: int,
+    grid: Grid,
+    cues: Cues,
+    search: Search,
+    distance: NDArray[np.uint16],
+) -> None:
+    """For each pair, the longest way from a visible pixel of the two to a cue between them.
+
+    Row above column; 0 where no cue orders the pair. The twin is
+    `reference_difficulty.pair_distance`.
+    """
+    _find_lines(sides, n, grid, search.line)
+    _find_boxes(n, grid, search.box)
+    for upper in range(n):
+        for lower in range(upper):
+            count = _add_cues_of_pair(upper, lower, grid, cues, search, 0)
+            if count:
+                farthest = _search_rectangle(lower, grid, search, count, 0)
+                distance[upper, lower] = _search_rectangle(upper, grid, search, count, farthest)
 
 
 @kernel
@@ -106,19 +123,26 @@ def _find_boxes(n: int, grid: Grid, box: NDArray[np.int64]) -> None:
 def _find_cues_of(k: int, n: int, grid: Grid, cues: Cues, search: Search) -> int:
     """Collect the cues that rectangle k takes part in, as boxes; return how many there are."""
     count = 0
-    box, cue = search.box, search.cue
     for other in range(n):
-        upper, lower = max(k, other), min(k, other)  # an earlier one is never above
-        if upper == lower:
-            continue
-        if cues.t_junction[upper] >> np.uint64(lower) & _ONE:
-            count = _add_t_junctions(upper, lower, grid, search.line, cue, count)
-        if cues.convexity[upper] >> np.uint64(lower) & _ONE:
-            cue[count, 0] = grid.x[max(box[upper, 0], box[lower, 0])]
-            cue[count, 1] = grid.y[max(box[upper, 1], box[lower, 1])]
-            cue[count, 2] = grid.x[min(box[upper, 2], box[lower, 2])]
-            cue[count, 3] = grid.y[min(box[upper, 3], box[lower, 3])]
-            count += 1
+        if other != k:  # an earlier one is never above
+            count = _add_cues_of_pair(max(k, other), min(k, other), grid, cues, search, count)
+    return count
+
+
+@kernel
+def _add_cues_of_pair(
+    upper: int, lower: int, grid: Grid, cues: Cues, search: Search, count: int
+) -> int:
+    """Add the cues by which one rectangle is above another."""
+    box, cue = search.box, search.cue
+    if cues.t_junction[upper] >> np.uint64(lower) & _ONE:
+        count = _add_t_junctions(upper, lower, grid, search.line, cue, count)
+    if cues.convexity[upper] >> np.uint64(lower) & _ONE:
+        cue[count, 0] = grid.x[max(box[upper, 0], box[lower, 0])]
+        cue[count, 1] = grid.y[max(box[upper, 1], box[lower, 1])]
+        cue[count, 2] = grid.x[min(box[upper, 2], box[lower, 2])]
+        cue[count, 3] = grid.y[min(box[upper, 3], box[lower, 3])]
+        count += 1
     return count
 
 
@@ -167,6 +191,19 @@ def _is_t_junction(
         other = grid.label[r - in_b, c - in_a]
     goes_on = cover >> np.uint64(b) & _ONE
     return bool(inside == beside == a + 1 and own == b + 1 and other < b + 1 and goes_on)
+
+
+@kernel
+def _search_rectangle(k: int, grid: Grid, search: Search, count: int, farthest: int) -> int:
+    """The greater of ``farthest`` and of the longest way from a visible pixel of rectangle k."""
+    half, box = search.half, search.box
+    for r in range(box[k, 1], box[k, 3]):
+        for c in range(box[k, 0], box[k, 2]):
+            if grid.label[r, c] == k + 1:
+                half[0, 0], half[0, 1] = grid.x[c], grid.y[r]
+                half[0, 2], half[0, 3] = grid.x[c + 1], grid.y[r + 1]
+                farthest = _search_box(half, search.cue, count, farthest)
+    return farthest
 
 
 @kernel

@@ -89,12 +89,8 @@ def difficulty_block(
     dict
         The arrays by the names in `COLUMNS`.
     """
-    most = rectangles.shape[1]
-    if not are_scenes(rectangles, n_rectangles).all():
-        raise SynthprobeError(
-            f"a rectangle has x0 < x1 and y0 < y1, and a scene has at most {most} of them."
-        )
-    block = empty_difficulty(len(rectangles), most)
+    check_scenes(rectangles, n_rectangles)
+    block = empty_difficulty(len(rectangles), rectangles.shape[1])
     _fill_difficulty(
         np.ascontiguousarray(rectangles, np.int64),
         n_rectangles.astype(np.int64),
@@ -112,6 +108,15 @@ def difficulty_block(
         block["pieces"],
     )
     return block
+
+
+def check_scenes(rectangles: NDArray[np.integer], n_rectangles: NDArray[np.integer]) -> None:
+    """Raise `SynthprobeError` if some of these are no scenes."""
+    if not are_scenes(rectangles, n_rectangles).all():
+        raise SynthprobeError(
+            "a rectangle has x0 < x1 and y0 < y1, and a scene has at most "
+            f"{rectangles.shape[1]} of them."
+        )
 
 
 def are_scenes(

@@ -89,7 +89,7 @@ def _runs(mask: NDArray[np.bool_]) -> list[tuple[int, int]]:
     return list(zip(changes[::2], changes[1::2], strict=True))
 
 
-def visible_boxes(label: NDArray[np.uint8]) -> dict[int, Box]:
+def visible_boxes(label: NDArray[np.integer]) -> dict[int, Box]:
     """For each rectangle that shows, from 0: the smallest box around its visible pixels."""
     from scipy import ndimage  # here, because it is slow to import
 
@@ -105,7 +105,7 @@ def intersection(a: Box, b: Box) -> Box:
     return max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])
 
 
-def visible_centres(label: NDArray[np.uint8]) -> dict[int, Point]:
+def visible_centres(label: NDArray[np.integer]) -> dict[int, Point]:
     """For each rectangle that shows, from 0: x, y of the pixel farthest from its visible outline.
 
     The middle of its visible box may show another rectangle; this pixel never does.

@@ -45,6 +45,26 @@ def cue_distance(rectangles: Rectangles, height: int, width: int) -> int:
     return farthest
 
 
+def pair_distance(upper: int, lower: int, rectangles: Rectangles, height: int, width: int) -> int:
+    """The longest way from a visible pixel of two rectangles to the nearest cue between them.
+
+    0 if no cue says that ``upper`` is above ``lower``.
+    """
+    label = reference.paint(rectangles, height, width)
+    cues: list[Box] = [
+        (t.x - 1, t.y - 1, t.x + 1, t.y + 1)
+        for t in marks.t_junctions(rectangles, label)
+        if (t.bar, t.stem) == (upper, lower)
+    ]
+    if reference.above_by_convexity(label, len(rectangles))[upper, lower]:
+        boxes = marks.visible_boxes(label)
+        cues.append(marks.intersection(boxes[upper], boxes[lower]))
+    if not cues:
+        return 0
+    to_nearest = np.min([_distances(box, height, width) for box in cues], axis=0)
+    return int(to_nearest[(label == upper + 1) | (label == lower + 1)].max())
+
+
 def cues_of(k: int, rectangles: Rectangles, label: LabelMap) -> Iterator[Box]:
     """The pixels of each cue that rectangle k takes part in, as a box.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,12 +16,14 @@ from synthprobe_data.views.panels import (
     draw_cues,
     draw_labels,
     draw_legend,
+    draw_picture,
     draw_ranks,
     draw_relation,
     frame,
 )
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 FORMATS: Final = ("png", "svg", "pdf")
@@ -81,9 +84,7 @@ def explain_to_file(
                 f"index is {index}: {chosen.name} has {len(chosen)} samples, counted from 0."
             )
         if out is None:
-            # The name of a split may come from a stranger, and must not lead elsewhere.
-            split_name = re.sub(r"[^\w.-]", "_", chosen.name)[:40]
-            out = f"{Path(path).resolve().stem}-{split_name}-{index}.png"
+            out = f"{Path(path).resolve().stem}-{file_name(chosen.name)}-{index}.png"
         out = Path(out)
         kind = out.suffix.lower().removeprefix(".")
         if kind not in FORMATS:
@@ -94,8 +95,29 @@ def explain_to_file(
     return out
 
 
+def file_name(split: str) -> str:
+    """A split, as part of the name of a file.
+
+    Its own name may come from a stranger, and must not lead elsewhere.
+    """
+    return re.sub(r"[^\w.-]", "_", split)[:40]
+
+
 def draw(explanation: Explanation, kind: str = "png") -> bytes:
     """The figure as the bytes of a file: the same for the same sample and matplotlib."""
+    return rendered(lambda figure: _compose(figure, explanation), kind)
+
+
+def rendered(compose: Callable[[Figure], None], kind: str = "png") -> bytes:
+    """What is composed into a figure, as the bytes of a file.
+
+    Parameters
+    ----------
+    compose
+        Draws into the figure that it is given.
+    kind
+        One of `FORMATS`.
+    """
     # Here, because it is slow to import; without pyplot, which keeps figures alive and wants a
     # display on some machines.
     import matplotlib
@@ -107,7 +129,7 @@ def draw(explanation: Explanation, kind: str = "png") -> bytes:
         matplotlib.rcParams.update(_SETTINGS)
         figure = Figure()
         FigureCanvasAgg(figure)
-        _compose(figure, explanation)
+        compose(figure)
         stream = io.BytesIO()
         dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
         figure.savefig(stream, format=kind, dpi=_DPI, metadata=dates.get(kind))
@@ -116,14 +138,44 @@ def draw(explanation: Explanation, kind: str = "png") -> bytes:
 
 def _compose(figure: Figure, shown: Explanation) -> None:
     """Three panels above, two and the legend below."""
+    axes, wide, lower = add_panels(figure, shown, _TITLES, _LEGEND)
+    draw_picture(axes[0], shown)
+    draw_ranks(axes[1], shown)
+    draw_labels(axes[2], shown)
+    draw_cues(axes[3], shown)
+    draw_relation(axes[4], shown, wide)
+    draw_legend(axes[5], shown, lower)
+
+
+def add_panels(
+    figure: Figure, shown: Explanation, titles: Sequence[str], least: float
+) -> tuple[list[Axes], float, float]:
+    """Two rows of three panels, the first four of them with the coordinates of the picture.
+
+    Parameters
+    ----------
+    figure
+        Gets its size here.
+    shown
+        The sample.
+    titles
+        Of the panels, each with its letter first.
+    least
+        The lower row is at least so many inches high.
+
+    Returns
+    -------
+    list, float, float
+        The panels; how wide each is, and how high the lower row is, in inches.
+    """
     height, width = shown.size
     wide = (_WIDTH - 2 * _MARGIN - 2 * _GAP) / 3
     upper = wide * min(max(height / width, 0.2), 1.6)
-    lower = max(upper, _LEGEND)
+    lower = max(upper, least)
     total = 2 * _MARGIN + 2 * _TITLE + _GAP + upper + lower
     figure.set_size_inches(_WIDTH, total)
     axes = []
-    for place, title in enumerate(_TITLES):
+    for place, title in enumerate(titles):
         left = _MARGIN + place % 3 * (wide + _GAP)
         bottom = _MARGIN if place > 2 else _MARGIN + lower + _GAP + _TITLE
         tall = lower if place > 2 else upper
@@ -133,10 +185,4 @@ def _compose(figure: Figure, shown: Explanation) -> None:
         figure.text((left + 0.13) / _WIDTH, top, title[1:])
     for ax in axes[:4]:
         frame(ax, shown)
-    # As pixels also in vector files, because these are what is stored.
-    axes[0].imshow(shown.image, interpolation="none", extent=(0, width, height, 0))
-    draw_ranks(axes[1], shown)
-    draw_labels(axes[2], shown)
-    draw_cues(axes[3], shown)
-    draw_relation(axes[4], shown, wide)
-    draw_legend(axes[5], shown, lower)
+    return axes, wide, lower

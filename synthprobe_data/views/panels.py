@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from synthprobe_data.rde.marks import Point
 from synthprobe_data.rde.scene import T_JUNCTION
 from synthprobe_data.views.explanation import Explanation
 from synthprobe_data.views.graph import Place, curve
@@ -50,17 +52,17 @@ def _paint(
         )
 
 
-def _write_numbers(
+def write_numbers(
     ax: Axes,
-    shown: Explanation,
-    numbers: list[int],
+    centres: Mapping[int, Point],
+    numbers: Sequence[float | str],
     colors: NDArray[np.float64],
     seam: float = 0,
 ) -> None:
-    """A number into the visible part of each rectangle, with a seam of the rectangle's colour."""
+    """A number at the centre of each rectangle, with a seam of the rectangle's colour."""
     from matplotlib.patheffects import withStroke
 
-    for k, (x, y) in shown.centres.items():
+    for k, (x, y) in centres.items():
         ax.text(
             x,
             y,
@@ -74,14 +76,24 @@ def _write_numbers(
         )
 
 
+def draw_picture(ax: Axes, shown: Explanation) -> None:
+    """The stored picture: as pixels also in vector files, because these are what is stored."""
+    height, width = shown.size
+    ax.imshow(shown.image, interpolation="none", extent=(0, width, height, 0))
+
+
+def grey_of(rank: NDArray[Any], highest: int) -> NDArray[np.float64]:
+    """The grey values of ranks, as colours: the background (0) is black, well below rank 1."""
+    grey = np.where(rank < 1, rank * (0.15 + 0.85 / highest), 0.15 + 0.85 * rank / highest)
+    return np.repeat(np.clip(grey, 0, 1)[..., None], 3, axis=-1)
+
+
 def draw_ranks(ax: Axes, shown: Explanation) -> None:
     """The ranks as grey values, and as numbers."""
-    highest = int(shown.rectangle_rank.max())
-    grey = 0.15 + 0.85 * shown.rectangle_rank / highest
-    colors = np.repeat(grey[:, None], 3, axis=1)
+    colors = grey_of(shown.rectangle_rank, int(shown.rectangle_rank.max()))
     ax.set_facecolor("black")
     _paint(ax, shown, colors, edge=_INK, line=0.4)
-    _write_numbers(ax, shown, shown.rectangle_rank.tolist(), colors)
+    write_numbers(ax, shown.centres, shown.rectangle_rank.tolist(), colors)
 
 
 def draw_labels(ax: Axes, shown: Explanation) -> None:
@@ -89,7 +101,7 @@ def draw_labels(ax: Axes, shown: Explanation) -> None:
     colors = shown.colors / 255
     ax.set_facecolor("black")
     _paint(ax, shown, colors, edge="none", line=0)
-    _write_numbers(ax, shown, list(range(1, len(colors) + 1)), colors)
+    write_numbers(ax, shown.centres, range(1, len(colors) + 1), colors)
 
 
 def draw_cues(ax: Axes, shown: Explanation) -> None:
@@ -118,7 +130,7 @@ def draw_cues(ax: Axes, shown: Explanation) -> None:
         stem = [t.x, t.x + 1.3 * arm * t.dx], [t.y, t.y + 1.3 * arm * t.dy]
         ax.plot(*stem, color=_STEM, linewidth=1.1, solid_capstyle="butt", zorder=3)
         ax.plot(*bar, color=_BAR, linewidth=2.2, solid_capstyle="butt", zorder=4)
-    _write_numbers(ax, shown, list(range(1, len(shown.colors) + 1)), _faded(shown.colors), 2)
+    write_numbers(ax, shown.centres, range(1, len(shown.colors) + 1), _faded(shown.colors), 2)
 
 
 def draw_relation(ax: Axes, shown: Explanation, wide: float) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,7 @@ from synthprobe_models.cli import main  # noqa: E402
 from synthprobe_models.data import ShardDataset  # noqa: E402
 from synthprobe_models.evaluate import evaluate  # noqa: E402
 from synthprobe_models.losses import find_loss  # noqa: E402
+from synthprobe_models.missed import check_explainable  # noqa: E402
 from synthprobe_models.runs import evaluate_checkpoint, train_run  # noqa: E402
 from synthprobe_models.source import open_source  # noqa: E402
 from synthprobe_models.train import Machine  # noqa: E402
@@ -67,6 +70,50 @@ def test_a_checkpoint_is_evaluated_as_its_run_was(folder, tmp_path, capsys) -> N
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert main(command) == 0
     assert "unet after 2 epochs, 5 samples" in capsys.readouterr().out
+
+
+def test_the_worst_samples_are_explained_in_figures_of_their_own(folder, tmp_path, capsys) -> None:
+    result = json.loads((folder / "run" / "result.json").read_text())
+    command = ["eval", str(folder / "run"), "--on", str(folder / "rde.h5"), "--worst", "2"]
+    figures = tmp_path / "new" / "figures"
+    assert main([*command, "--json", "--explain", str(figures)]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["order"] == result["order"]
+    explained = facts["explained"]
+    assert [sample["index"] for sample in explained] == [row["index"] for row in facts["worst"]]
+    assert sorted(figures.iterdir()) == sorted(Path(sample["figure"]) for sample in explained)
+    for sample in explained:
+        figure = Path(sample["figure"])
+        assert figure.name == f"test-{sample['index']}.png"
+        assert figure.read_bytes().startswith(b"\x89PNG")
+    assert main([*command, "--explain", str(figures)]) == 0
+    said = capsys.readouterr().out
+    order = facts["order"]["pairs"]
+    assert re.search(rf"^all +{order['share']:.1%} +{order['of']}$", said, re.MULTILINE)
+    for sample in explained:
+        assert f"{sample['index']}: {len(sample['missed'])} of {sample['pairs']} pairs" in said
+        assert all(pair["sentence"] in said for pair in sample["missed"])
+
+
+def test_what_cannot_be_explained_gets_one_sentence_and_no_file(folder, tmp_path, capsys) -> None:
+    config = CenteredSquareConfig(height=8, width=8, square=3)
+    make_file("centered-square", tmp_path / "cs.h5", config=config, cards=False)
+    (tmp_path / "taken").write_text("kept")
+    run, rde = str(folder / "run"), str(folder / "rde.h5")
+    out = tmp_path / "figures"
+    with pytest.raises(SynthprobeError, match="only samples of rde can be explained, not those of"):
+        check_explainable(ShardDataset(tmp_path / "cs.h5", "test"), out)
+    for words, sentence in (
+        ([run, "--on", rde, "--explain", str(tmp_path / "taken")], "is a file: name a folder"),
+        ([run, "--on", rde, "--explain", str(tmp_path / "taken" / "in")], "could not be made"),
+        ([run, "--on", rde, "--worst", "0", "--explain", str(out)], "take --worst 1 or more"),
+    ):
+        assert main(["eval", *words]) == 2, words
+        error = capsys.readouterr().err
+        assert sentence in error
+        assert error.count("\n") == 1
+    assert not out.exists()
+    assert (tmp_path / "taken").read_text() == "kept"
 
 
 def test_files_that_do_not_fit_the_checkpoint_get_one_sentence(folder, tmp_path, capsys) -> None:
