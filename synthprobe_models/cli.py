@@ -29,6 +29,8 @@ examples:
       and the receptive field as a picture
   synthprobe-probe inspect mine --load my_structures.py
       a structure of your own
+  synthprobe-probe profile lambda-pe --threads 1
+      trained on all probes, and which abilities it has, as a page
 
 Structures of installed packages are found by their entry points (group synthprobe.structures).
 Exit codes: 0 all is well, 2 the command could not be done.

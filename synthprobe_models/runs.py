@@ -87,13 +87,14 @@ def finished_run(
     out: Path,
     *,
     machine: Machine | None = None,
+    picture_every: int = 10,
     command: str | None = None,
 ) -> dict[str, Any]:
     """The result of a run that may be complete, begun, or not yet begun.
 
     Parameters
     ----------
-    settings, source, out, machine, command
+    settings, source, out, machine, picture_every, command
         As for `train_run`.
     """
     done = RunFolder(out).read_result()
@@ -104,7 +105,14 @@ def finished_run(
     begun = RunFolder(out).read_settings()
     resume = begun is None or begun == settings.to_dict()
     return train_run(
-        settings, source, out, machine=machine, resume=resume, force=True, command=command
+        settings,
+        source,
+        out,
+        machine=machine,
+        picture_every=picture_every,
+        resume=resume,
+        force=True,
+        command=command,
     )
 
 

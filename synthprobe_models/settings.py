@@ -10,7 +10,11 @@ from typing import Any, Final
 from synthprobe_data import SynthprobeError
 from synthprobe_data.settings import Config, option
 
-PRESET_NAMES: Final = ("mini", "paper")
+PRESET_NAMES: Final = ("quick", "mini", "paper")
+TABLE_PRESETS: Final = ("mini", "paper")
+"""Those that the tables of the paper are made with."""
+PROFILE_PRESETS: Final = ("quick", "mini")
+"""Those that profiles are made with."""
 PRECISIONS: Final = ("float32", "bfloat16")
 
 
@@ -106,6 +110,28 @@ PRESETS: Final[Mapping[tuple[str, str], Mapping[str, Any]]] = {
         "width": 64,
     },
     ("color-code", "mini"): {"epochs": 3, "batch": 32, "optimizer": "adamw", "width": 32},
+    ("rde", "quick"): {
+        "epochs": 1,
+        "batch": 16,
+        "optimizer": "adamw",
+        "weight_decay": 0.0,
+        "width": 12,
+        "down_samplings": 1,
+    },
+    ("centered-square", "quick"): {
+        "epochs": 120,
+        "batch": 12,
+        "optimizer": "adamw",
+        "weight_decay": 0.0,
+        "width": 32,
+    },
+    ("color-code", "quick"): {
+        "epochs": 8,
+        "batch": 64,
+        "optimizer": "adamw",
+        "weight_decay": 0.0,
+        "width": 32,
+    },
 }
 """By probe and preset: what differs from the defaults of `TrainSettings`."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -56,7 +56,9 @@ class TablePaths:
     plot: Path
 
 
-def write_table(out: Path, number: int, size: str, lines: Sequence[Line]) -> TablePaths:
+def write_table(
+    out: Path, number: int, size: str, lines: Sequence[Line], *, plot: bool = True
+) -> TablePaths:
     """Write a table, complete or not.
 
     Parameters
@@ -67,24 +69,15 @@ def write_table(out: Path, number: int, size: str, lines: Sequence[Line]) -> Tab
         Which table, and with which preset.
     lines
         Its rows.
-    """
-    paths = write_text(out, number, size, lines)
-    _plot(paths.plot, number, size, [line for line in lines if line.results])
-    return paths
-
-
-def write_text(out: Path, number: int, size: str, lines: Sequence[Line]) -> TablePaths:
-    """Write a table without its plot, which takes longer.
-
-    Parameters
-    ----------
-    out, number, size, lines
-        As for `write_table`.
+    plot
+        With the plot, which takes longer than the rest.
     """
     out.mkdir(parents=True, exist_ok=True)
     paths = TablePaths(out / "table.md", out / "table.csv", out / "table.png")
-    _write(paths.markdown, _markdown(number, size, lines))
-    _write(paths.csv, _csv(number, lines))
+    write_text(paths.markdown, _markdown(number, size, lines))
+    write_text(paths.csv, _csv(number, lines))
+    if plot:
+        _plot(paths.plot, number, size, [line for line in lines if line.results])
     return paths
 
 
@@ -120,17 +113,13 @@ def _markdown(number: int, size: str, lines: Sequence[Line]) -> str:
     head += ["at most"] * bounded
     head += ["parameters, here", "parameters, paper", "epochs", "seeds", "seconds a run"]
     rows = [_cells(line, figures, bounded) for line in lines]
-    text = [f"# Table {number}, preset `{size}`", "", *_grid([head, *rows]), ""]
+    text = [f"# Table {number}, preset `{size}`", "", *grid([head, *rows]), ""]
     text.append(_SCALES[number])
     if begun:
         text.append(f"Not finished: {'; '.join(begun)}.\n")
     if number == 3:
         text.append(_codes(lines[0]))
-    for result in _one_each(lines):
-        text.append(
-            f"- `{result['command']}`, commit {result['commit']}, torch {result['torch']}, on: "
-            f"{result['machine']}."
-        )
+    text += origins([result for line in lines for result in line.results])
     return "\n".join(text) + "\n"
 
 
@@ -186,20 +175,21 @@ def _cells(line: Line, figures: Sequence[Figure], bounded: bool) -> list[str]:
     return cells
 
 
-def _grid(rows: Sequence[Sequence[str]]) -> list[str]:
+def grid(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of cells, the head first, as the lines of a table in Markdown."""
     head, *rest = rows
     lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rest]
     return ["| " + " | ".join(line) + " |" for line in lines]
 
 
-def _one_each(lines: Sequence[Line]) -> list[dict[str, Any]]:
-    """One result for each command, commit and machine that the table comes from."""
-    found = {}
-    for line in lines:
-        for result in line.results:
-            key = tuple(str(result[name]) for name in ("command", "commit", "torch", "machine"))
-            found[key] = result
-    return list(found.values())
+def origins(results: Iterable[Mapping[str, Any]]) -> list[str]:
+    """A line for each command, commit and machine that some results come from."""
+    lines = (
+        f"- `{result['command']}`, commit {result['commit']}, torch {result['torch']}, on: "
+        f"{result['machine']}."
+        for result in results
+    )
+    return list(dict.fromkeys(lines))
 
 
 _CSV_END: Final = (
@@ -272,6 +262,7 @@ def _plot(path: Path, number: int, size: str, lines: Sequence[Line]) -> None:
         canvas.savefig(part, format="png", dpi=110, metadata={"Software": None})
 
 
-def _write(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
+    """Write a file, whole or not at all."""
     with replaced(path) as part:
         part.write_text(text, encoding="utf-8")

@@ -13,7 +13,7 @@ from synthprobe_models.published import Row
 from synthprobe_models.settings import preset
 from synthprobe_models.solver_row import SOLVER, solver_result
 from synthprobe_models.source import Source, open_source
-from synthprobe_models.table_files import TablePaths, write_table, write_text
+from synthprobe_models.table_files import TablePaths, write_table
 from synthprobe_models.table_runs import TableData, TableRuns, key_of, rows_of
 from synthprobe_models.train import Machine
 
@@ -145,7 +145,7 @@ def make_table(
         folder.path.mkdir(parents=True, exist_ok=True)
         folder.finish(solver_result(sources[key_of(SOLVER)], loss, command))
     for _ in finished_runs(plans, jobs=jobs, machine=machine, command=command):
-        write_text(out, number, size, table.lines())
+        write_table(out, number, size, table.lines(), plot=False)
     return write_table(out, number, size, table.lines())
 
 
@@ -165,11 +165,11 @@ def _rows(number: int, names: Sequence[str] | None) -> list[Row]:
 
 def _source(row: Row, data: TableData, out: Path) -> Source:
     """The samples of a row, generated unless they are there."""
-    source = open_source(_file(row.probe, data, out / "data"), probe=row.probe)
+    source = open_source(data_file(row.probe, data, out / "data"), probe=row.probe)
     if not row.ambiguous:
         return source
     # Trained on ambiguous samples, tested like the other rows.
-    ambiguous = _file(row.probe, _ambiguous(data), out / "data", "-ambiguous")
+    ambiguous = data_file(row.probe, _ambiguous(data), out / "data", "-ambiguous")
     return dataclasses.replace(open_source(ambiguous, probe=row.probe), test=source.test)
 
 
@@ -178,15 +178,27 @@ def _ambiguous(data: TableData) -> TableData:
     return dataclasses.replace(data, config={**data.config, "mode": "ambiguous"}, sizes=sizes)
 
 
-def _file(dataset: str, data: TableData, folder: Path, mark: str = "") -> Path:
-    """The file with these samples, in the folder."""
+def data_file(dataset: str, data: TableData, folder: Path, mark: str = "") -> Path:
+    """The file with these samples in the folder, generated unless it is there.
+
+    Parameters
+    ----------
+    dataset
+        Its name.
+    data
+        The settings and the number of samples.
+    folder
+        Where it is, or will be.
+    mark
+        Added to its name.
+    """
     path = folder / f"{dataset}{mark}.h5"
     config = DATASETS[dataset].config.from_dict(dict(data.config))
     if path.exists():
         with open_dataset(path) as there:
             if there.config != config:
                 raise SynthprobeError(
-                    f"{path} has other settings than the table needs: remove it, or take another "
+                    f"{path} has other settings than are needed here: remove it, or take another "
                     f"folder."
                 )
         return path

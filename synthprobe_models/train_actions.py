@@ -15,10 +15,15 @@ import torch
 from synthprobe_data import DATASETS, SynthprobeError
 from synthprobe_data.run import cores
 from synthprobe_data.settings import options
+from synthprobe_models.abilities import ABILITIES
 from synthprobe_models.feed import Share
 from synthprobe_models.inspection import check_name
 from synthprobe_models.order_report import explained_lines, order_facts, order_lines
 from synthprobe_models.probes import fitting
+from synthprobe_models.profile_matrix import write_matrix
+from synthprobe_models.profile_page import write_page
+from synthprobe_models.profiles import Profiler, find
+from synthprobe_models.registry import STRUCTURES
 from synthprobe_models.run_folder import RunFolder
 from synthprobe_models.runs import evaluate_checkpoint, finished_run, train_run
 from synthprobe_models.settings import TrainSettings, preset
@@ -139,6 +144,37 @@ def _jobs(given: argparse.Namespace) -> int:
     if given.jobs is not None:
         return int(given.jobs)
     return cores() if given.preset == "mini" and given.device == "cpu" else 1
+
+
+def profile(given: argparse.Namespace) -> int:
+    """Say which abilities some structures have."""
+    if given.all == bool(given.names):
+        raise SynthprobeError("name the structures to profile, or take --all.")
+    names = list(STRUCTURES) if given.all else list(dict.fromkeys(given.names))
+    for name in names:
+        find(name)
+    profiler = Profiler(
+        out=given.out or Path(f"profile-{given.preset}"),
+        size=given.preset,
+        seeds=given.seeds,
+        probes=tuple(ABILITIES) if given.probes is None else tuple(dict.fromkeys(given.probes)),
+        epochs=given.epochs,
+        force=given.force,
+        machine=_machine(given, Share()),
+        command=given.command_line,
+    )
+    done = []
+    for name in names:
+        done.append(profiler.profile(name))
+        page = write_page(profiler.out, done[-1]).markdown
+        if len(names) == 1:
+            print(page.read_text(encoding="utf-8"))
+            return 0
+        matrix = write_matrix(profiler.out, done).markdown
+        answers = (f"{probe} {cell.outcome.answer}" for probe, cell in done[-1].cells.items())
+        print(f"{name}: {', '.join(answers)} ({page})", flush=True)
+    print(matrix)
+    return 0
 
 
 def _source(given: argparse.Namespace) -> Source:

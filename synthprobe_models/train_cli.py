@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from synthprobe_data.settings import options
-from synthprobe_models.settings import PRESET_NAMES, TrainSettings
+from synthprobe_models.settings import PRESET_NAMES, PROFILE_PRESETS, TABLE_PRESETS, TrainSettings
 
 _HELP: Final = {
     "optimizer": "paper, ranger21, sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw",
@@ -66,7 +66,7 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
     table = commands.add_parser("table", help="train every row of a table of the paper")
     table.set_defaults(act=_act("table"))
     table.add_argument("number", type=int, choices=(1, 2, 3), help="which table")
-    table.add_argument("--preset", choices=PRESET_NAMES, default="mini", help="sizes (mini)")
+    table.add_argument("--preset", choices=TABLE_PRESETS, default="mini", help="sizes (mini)")
     table.add_argument("--out", type=Path, metavar="FOLDER", help="folder (table-NUMBER-PRESET)")
     table.add_argument("--seeds", type=int, default=1, metavar="N", help="runs of each row (1)")
     table.add_argument("--rows", nargs="+", metavar="NAME", help="only these rows, by structure")
@@ -89,7 +89,31 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
         help="settings of the runs, instead of the preset's, such as batch=64",
     )
     _add_machine_options(table)
-    return [train, search, check, table]
+    return [train, search, check, table, _add_profile(commands)]
+
+
+def _add_profile(commands: Any) -> argparse.ArgumentParser:
+    text = (
+        "Train a structure on all probes, check it without training, and say on one page which "
+        "of the abilities it has. What is complete is kept, and what was interrupted goes on. With "
+        "several names, or --all, also the matrix of structures by abilities."
+    )
+    command: argparse.ArgumentParser = commands.add_parser(
+        "profile", help="say which abilities a structure has", description=text
+    )
+    command.set_defaults(act=_act("profile"))
+    command.add_argument("names", nargs="*", metavar="NAME", help="structures; see list")
+    command.add_argument("--all", action="store_true", help="every structure of the registry")
+    command.add_argument("--out", type=Path, metavar="FOLDER", help="folder (profile-PRESET)")
+    command.add_argument("--preset", choices=PROFILE_PRESETS, default="quick", help="sizes (quick)")
+    command.add_argument("--seeds", type=int, default=1, metavar="N", help="runs on each probe (1)")
+    command.add_argument("--probes", nargs="+", metavar="PROBE", help="only these probes")
+    command.add_argument("--epochs", type=int, metavar="N", help="instead of the preset's")
+    command.add_argument("--force", action="store_true", help="train again what is complete")
+    command.add_argument("--device", default="cpu", help="cpu, cuda or mps (cpu)")
+    command.add_argument("--threads", type=int, metavar="N", help="threads; 1 is often best")
+    command.set_defaults(workers=0, compile=False, checkpoint_every=200, picture_every=0)
+    return command
 
 
 def _add_run_options(command: argparse.ArgumentParser) -> None:

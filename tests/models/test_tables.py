@@ -222,8 +222,8 @@ def test_a_row_that_is_not_in_the_table_and_data_of_others_are_refused(tmp_path)
     with pytest.raises(SynthprobeError, match="table 2 has no row 'unet': take of lambda-cosine"):
         make_table(2, "mini", tmp_path, rows=["unet"])
     make_table(2, "mini", tmp_path, rows=["lambda-pe"], epochs=1, machine=QUIET)
-    with pytest.raises(SynthprobeError, match="other settings than the table needs"):
-        tables._file("centered-square", DATA[2, "paper"], tmp_path / "data")
+    with pytest.raises(SynthprobeError, match="other settings than are needed here"):
+        tables.data_file("centered-square", DATA[2, "paper"], tmp_path / "data")
 
 
 def test_a_table_without_runs_is_refused(tmp_path) -> None:

@@ -1,0 +1,274 @@
+"""A profile as files: a page for people, its figure, and JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from synthprobe_data import DATASETS
+from synthprobe_models.abilities import (
+    ABILITIES,
+    IN_PART,
+    NO,
+    NOT_SEEN,
+    NOT_TRIED,
+    YES,
+    Ability,
+    Evidence,
+)
+from synthprobe_models.checkpoint import replaced
+from synthprobe_models.table_files import grid, origins, write_text
+
+if TYPE_CHECKING:
+    from synthprobe_models.profiles import Cell, Profile
+
+COLORS: Final = {
+    YES: "#56b88f",
+    IN_PART: "#f3e37c",
+    NO: "#e58a63",
+    NOT_SEEN: "#dcdcdc",
+    NOT_TRIED: "#ffffff",
+}
+"""Of the answers; told apart by the colour-blind, too."""
+_BLUE: Final = "#0072b2"
+_GREY: Final = "#8c8c8c"
+
+
+@dataclass(frozen=True)
+class PagePaths:
+    """The files of a profile."""
+
+    markdown: Path
+    json: Path
+    figure: Path
+
+
+def write_page(out: Path, profile: Profile) -> PagePaths:
+    """Write the page of a profile, its figure, and both as JSON."""
+    out.mkdir(parents=True, exist_ok=True)
+    name = profile.name
+    paths = PagePaths(out / f"{name}.md", out / f"{name}.json", out / f"{name}.png")
+    write_text(paths.json, json.dumps(_facts(profile), indent=1) + "\n")
+    _figure(paths.figure, profile)
+    write_text(paths.markdown, _markdown(profile, paths.figure.name))
+    return paths
+
+
+def figures_text(probe: str, found: Evidence) -> str:
+    """The figures that an answer rests on, in a line."""
+    test = _range(found.test, probe)
+    if probe == "rde":
+        return f"RMSE {test}; baseline {_range(found.baseline, probe)}; guess {found.guess:.4f}"
+    if probe == "centered-square":
+        train = _range(found.train, probe)
+        return f"IOU {train} where trained, {test} elsewhere; guess {found.guess:.0%}"
+    return f"{test} of masked codes; guess {found.guess:.0%}"
+
+
+def _range(values: Sequence[float], probe: str) -> str:
+    """The mean, and over several seeds the lowest and the highest."""
+    style = ".4f" if probe == "rde" else ".1%"
+    mean = format(statistics.fmean(values), style)
+    if len(values) == 1:
+        return mean
+    return f"{mean} ({format(min(values), style)} to {format(max(values), style)})"
+
+
+def untrained(inspection: Mapping[str, Any]) -> dict[str, str]:
+    """What the checks without training say, by what they look at."""
+    sight, growth = inspection["sights"][0], inspection["growth"]
+    centre, corner = (sight["reached"][at]["share"] for at in ("centre", "corner"))
+    step = sight["translation_errors"]["step"]
+    sees = "yes" if sight["sees_all"] else "for some inputs" if sight["can_see_all"] else "no"
+    moves = "no" if step is None else f"by steps of {step}"
+    if sight["translation_covariant"]:
+        moves = "yes"
+    elif sight["covariant_but_for_a_pattern"]:
+        moves = "but for a fixed pattern"
+    exponent = growth and growth["exponent"]
+    layer = {part["name"]: part for part in inspection["layer"]}["structure"]
+    return {
+        "one layer sees all positions": f"{sees} (centre {centre:.1%}, corner {corner:.1%})",
+        "translation covariant": moves,
+        "permutation equivariant": "yes" if sight["permutation_equivariant"] else "no",
+        "deterministic": "yes" if sight["deterministic"] else "no",
+        "FLOPs grow with the positions N like": f"N^{exponent:.2f}" if exponent else "none counted",
+        f"parameters at {inspection['width']} channels": f"{layer['parameters']:,}",
+    }
+
+
+def _markdown(profile: Profile, figure: str) -> str:
+    head = f"# {profile.name}: which abilities it has"
+    source = f" ({profile.source})" if profile.source else ""
+    rows = [["ability", "probe", "answer", "because", "measured"]]
+    for probe, cell in profile.cells.items():
+        measured = "-" if cell.evidence is None else figures_text(probe, cell.evidence)
+        answer, because = cell.outcome.answer, safe(cell.outcome.because)
+        rows.append([ABILITIES[probe].name, probe, f"**{answer}**", because, measured])
+    text = [head, "", f"{profile.title}{source}, preset `{profile.preset}`.", ""]
+    text += [*left_grid(rows), "", f"![What was measured]({figure})", ""]
+    text += ["Guess: " + "; ".join(_guess(probe) for probe in profile.cells) + ".", ""]
+    text += ["## Without training", ""]
+    if profile.inspection is None:
+        text += [f"It could not be inspected: {profile.wrong}", ""]
+    else:
+        checks = untrained(profile.inspection)
+        text += [*left_grid([["of one layer", ""], *map(list, checks.items())]), ""]
+    text += ["## How the answers were found", ""]
+    text += [line for probe in profile.cells for line in (rule_text(ABILITIES[probe]), "")]
+    text += ["## Runs", "", *run_lines(profile.cells), ""]
+    results = [r for cell in profile.cells.values() for r in (*cell.results, *cell.baseline)]
+    return "\n".join([*text, *origins(results)]) + "\n"
+
+
+def run_lines(cells: Mapping[str, Cell]) -> list[str]:
+    """A table of all runs."""
+    rows = [["run", "seed", "train", "test", "parameters", "training", "data", "seconds"]]
+    for probe, cell in cells.items():
+        measure = ABILITIES[probe].measure
+        for result in (*cell.results, *cell.baseline):
+            chosen = result["settings"]["options"]
+            options = "".join(f", {name} {value}" for name, value in chosen.items())
+            rows.append(
+                [
+                    f"{result['name']}{options}, {probe}",
+                    str(result["settings"]["seed"]),
+                    f"{result['train'][measure]:.4f}",
+                    f"{result['test'][measure]:.4f}",
+                    f"{result['parameters']:,}",
+                    f"epochs {result['settings']['epochs']}, batch {result['settings']['batch']}",
+                    _settings_that_differ(result["data"]),
+                    f"{result['seconds']:.0f}",
+                ]
+            )
+    return grid(rows)
+
+
+def _settings_that_differ(data: Mapping[str, Any]) -> str:
+    """The settings of the samples that are not the canonical ones."""
+    canonical = DATASETS[data["dataset"]].config().to_dict()
+    chosen = {name: v for name, v in data["config"].items() if v != canonical[name]}
+    return ", ".join(f"{name} {value}" for name, value in chosen.items()) or "canonical"
+
+
+def _guess(probe: str) -> str:
+    return f"on {probe}, {ABILITIES[probe].guess}"
+
+
+def rule_text(ability: Ability) -> str:
+    """How an answer is found, as a paragraph."""
+    return f"**{ability.name[0].upper()}{ability.name[1:]}** ({ability.probe}). {ability.rule}"
+
+
+def left_grid(rows: Sequence[Sequence[str]]) -> list[str]:
+    """As `grid`, but no column has figures alone."""
+    head, _, *rest = grid(rows)
+    return [head, "|" + " --- |" * len(rows[0]), *rest]
+
+
+def safe(text: str) -> str:
+    """What others wrote, in a cell of a table."""
+    return " ".join(text.replace("|", "\\|").split())
+
+
+def _facts(profile: Profile) -> dict[str, Any]:
+    return {
+        "name": profile.name,
+        "title": profile.title,
+        "source": profile.source,
+        "preset": profile.preset,
+        "abilities": {
+            probe: {
+                "ability": ABILITIES[probe].name,
+                "answer": cell.outcome.answer,
+                "because": cell.outcome.because,
+                "measure": ABILITIES[probe].measure,
+                "evidence": cell.evidence and cell.evidence.to_dict(),
+                "rule": ABILITIES[probe].rule,
+                "results": list(cell.results),
+                "baseline": list(cell.baseline),
+            }
+            for probe, cell in profile.cells.items()
+        },
+        "inspection": profile.inspection,
+        "inspection_failed": profile.wrong,
+    }
+
+
+def _figure(path: Path, profile: Profile) -> None:
+    """One panel for each probe, and one for what a layer sees."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Canvas
+
+    panels = len(profile.cells) + (profile.inspection is not None)
+    canvas = Canvas(figsize=(3.5 * panels, 4.0), layout="constrained")
+    FigureCanvasAgg(canvas)
+    axes = canvas.subplots(1, max(1, panels), squeeze=False)[0]
+    for axis, (probe, cell) in zip(axes, profile.cells.items(), strict=False):
+        _panel(axis, probe, cell)
+    if profile.inspection is not None:
+        _field(axes[-1], profile.inspection)
+    canvas.suptitle(f"{profile.name}, preset {profile.preset}")
+    with replaced(path) as part:
+        canvas.savefig(part, format="png", dpi=110, metadata={"Software": None})
+
+
+def _panel(axis: Any, probe: str, cell: Cell) -> None:
+    ability = ABILITIES[probe]
+    axis.set_title(
+        f"{_folded(ability.name)}:\n{cell.outcome.answer}",
+        fontsize=10,
+        backgroundcolor=COLORS[cell.outcome.answer],
+        pad=10,
+    )
+    axis.spines[["top", "right"]].set_visible(False)
+    found = cell.evidence
+    if found is None:
+        axis.set_axis_off()
+        axis.text(0.5, 0.5, _folded(cell.outcome.because), ha="center", va="center", wrap=True)
+        return
+    if probe == "rde":
+        groups = {"with it": found.test, "baseline": found.baseline}
+    elif probe == "centered-square":
+        groups = {"where trained": found.train, "elsewhere": found.test}
+    else:
+        groups = {"test samples": found.test}
+    times = 1 if probe == "rde" else 100
+    for place, (label, values) in enumerate(groups.items()):
+        shown = [times * value for value in values]
+        color = _GREY if label == "baseline" else _BLUE
+        axis.bar(place, statistics.fmean(shown), width=0.55, color=color)
+        axis.plot([place] * len(shown), shown, "k_", markersize=16)
+    axis.axhline(times * found.guess, color="black", linestyle="--", linewidth=1)
+    axis.text(len(groups) - 0.45, times * found.guess, "guess", va="bottom", ha="right", fontsize=8)
+    axis.set_xticks(range(len(groups)), list(groups))
+    axis.set_xlim(-0.6, len(groups) - 0.4)
+    if probe == "rde":
+        axis.set_ylabel("RMSE, lower is better")
+    else:
+        axis.set_ylim(0, 105)
+        axis.set_ylabel(f"{ability.title}, %")
+
+
+def _field(axis: Any, inspection: Mapping[str, Any]) -> None:
+    """How much the centre of one layer hears of each position."""
+    values = np.atleast_2d(np.array(inspection["sensitivity"], np.float64))
+    largest = values.max()
+    shown = np.full_like(values, np.nan)
+    np.log10(values / largest if largest else values, out=shown, where=values > 0)
+    image = axis.imshow(shown, cmap="viridis", vmin=-6, vmax=0, aspect="auto")
+    axis.figure.colorbar(image, ax=axis, label="log10 of gradient / largest")
+    axis.set_title("what the centre of one\nuntrained layer sees", fontsize=10)
+    axis.set_xticks([])
+    axis.set_yticks([])
+
+
+def _folded(text: str) -> str:
+    return "\n".join(textwrap.wrap(text, 26))

@@ -1,0 +1,248 @@
+"""Profiles: one structure on all probes, and which of their abilities it has."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from synthprobe_data import SynthprobeError
+from synthprobe_models.abilities import ABILITIES, NOT_TRIED, Evidence, Outcome
+from synthprobe_models.checkpoint import replaced
+from synthprobe_models.guesses import GUESSES
+from synthprobe_models.inspection import check_name, inspect
+from synthprobe_models.load import describe_error
+from synthprobe_models.probes import fitting
+from synthprobe_models.registry import STRUCTURES, Structure
+from synthprobe_models.run_folder import RunFolder
+from synthprobe_models.runs import commit, finished_run
+from synthprobe_models.settings import PROFILE_PRESETS, TrainSettings, preset
+from synthprobe_models.source import Source, open_source
+from synthprobe_models.table_runs import TableData
+from synthprobe_models.tables import DATA, data_file
+from synthprobe_models.train import Machine
+
+BASELINE: Final = "unet"
+"""What a structure is compared with on RDE: the U-Net without it."""
+BASELINE_SEEDS: Final = 4
+"""The baseline is trained with at least so many seeds, as its spread decides for all structures."""
+_WINDOWS: Final = {"lambda-local-7": {"window": 3}, "lambda-local-19": {"window": 7}}
+_TABLES: Final = {"rde": 1, "centered-square": 2, "color-code": 3}
+
+QUICK: Final[Mapping[str, TableData]] = {
+    "rde": TableData(
+        config={
+            "height": 16,
+            "width": 16,
+            "n_rectangles": 3,
+            "n_vis": 2,
+            "n_gap": 2,
+            "n_par": 2,
+        },
+        sizes={"train": 4_800, "test": 200},
+        options=_WINDOWS,
+    ),
+    "centered-square": TableData(config={"height": 16, "width": 16, "square": 5}, options=_WINDOWS),
+    "color-code": TableData(
+        config={"positions": 32, "colors": 5}, sizes={"train": 3_200, "test": 500}
+    ),
+}
+"""By probe: the samples of the preset ``quick``, smaller than those of ``mini``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One structure on one probe."""
+
+    outcome: Outcome
+    evidence: Evidence | None = None
+    """``None`` if it could not be trained."""
+    results: Sequence[Mapping[str, Any]] = ()
+    """Of its runs, one for each seed."""
+    baseline: Sequence[Mapping[str, Any]] = ()
+    """On RDE: those of the baseline."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """All that was found out about a structure."""
+
+    name: str
+    title: str
+    source: str
+    preset: str
+    inspection: Mapping[str, Any] | None
+    """What `synthprobe_models.inspection.Inspection.to_dict` says, and ``sensitivity``, of the
+    centre; ``None`` if it could not be inspected."""
+    wrong: str | None
+    """Why it could not be inspected."""
+    cells: Mapping[str, Cell]
+    """By probe."""
+
+
+@dataclass(kw_only=True)
+class Profiler:
+    """Makes profiles in one folder, which keeps data, runs and inspections.
+
+    What is there already is kept: a run that is complete is not trained again, and one that was
+    interrupted goes on.
+
+    Parameters
+    ----------
+    out
+        The folder.
+    size
+        The preset: ``quick`` or ``mini``.
+    seeds
+        Runs of a structure on each probe, with the seeds from 0.
+    probes
+        Which probes.
+    epochs
+        Instead of those of the preset.
+    force
+        Train and inspect structures again, though they are complete; not the baseline.
+    machine
+        Where and how to compute.
+    command
+        What the results say they came from.
+    """
+
+    out: Path
+    size: str = "quick"
+    seeds: int = 1
+    probes: Sequence[str] = tuple(ABILITIES)
+    epochs: int | None = None
+    force: bool = False
+    machine: Machine = field(default_factory=Machine)
+    command: str | None = None
+    _sources: dict[str, tuple[Source, float]] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        if self.seeds < 1:
+            raise SynthprobeError(f"seeds is {self.seeds}: it must be 1 or more.")
+        for probe in self.probes:
+            if probe not in ABILITIES:
+                raise SynthprobeError(
+                    f"there is no probe {probe!r}: take of {', '.join(ABILITIES)}."
+                )
+        if self.size not in PROFILE_PRESETS:
+            raise SynthprobeError(
+                f"there is no preset {self.size!r} for profiles: take one of "
+                f"{', '.join(PROFILE_PRESETS)}."
+            )
+
+    def profile(self, name: str) -> Profile:
+        """Find out all about a structure."""
+        structure = find(name)
+        inspection, wrong = self._inspection(name)
+        return Profile(
+            name=name,
+            title=structure.title,
+            source=structure.source,
+            preset=self.size,
+            inspection=inspection,
+            wrong=wrong,
+            cells={probe: self._cell(structure, probe) for probe in self.probes},
+        )
+
+    def data(self, probe: str) -> TableData:
+        """The samples of a probe."""
+        return QUICK[probe] if self.size == "quick" else DATA[_TABLES[probe], self.size]
+
+    def _cell(self, structure: Structure, probe: str) -> Cell:
+        if probe not in fitting(structure.name):
+            axes = " or ".join(str(n) for n in structure.dimensions)
+            return Cell(
+                outcome=Outcome(NOT_TRIED, f"does not fit: it takes positions along {axes} axes")
+            )
+        guess = self._source(probe)[1]
+        ability = ABILITIES[probe]
+        try:
+            results = [self._run(structure.name, probe, seed) for seed in range(self.seeds)]
+            baseline = self._baseline() if probe == "rde" else []
+        except SynthprobeError as error:
+            return Cell(outcome=Outcome(NOT_TRIED, f"failed: {str(error).rstrip('.')}"))
+        except Exception as error:  # whatever the code of somebody else does
+            return Cell(outcome=Outcome(NOT_TRIED, f"failed: {describe_error(error)}"))
+        found = Evidence(
+            train=[result["train"][ability.measure] for result in results],
+            test=[result["test"][ability.measure] for result in results],
+            guess=guess,
+            baseline=[result["test"][ability.measure] for result in baseline],
+        )
+        if not all(math.isfinite(value) for value in (*found.train, *found.test)):
+            outcome = Outcome(NOT_TRIED, "failed: its predictions are not numbers")
+            return Cell(outcome=outcome, results=results, baseline=baseline)
+        return Cell(
+            outcome=ability.decide(found), evidence=found, results=results, baseline=baseline
+        )
+
+    def _baseline(self) -> list[dict[str, Any]]:
+        seeds = range(max(self.seeds, BASELINE_SEEDS))
+        return [self._run(BASELINE, "rde", seed) for seed in seeds]
+
+    def _run(self, name: str, probe: str, seed: int) -> dict[str, Any]:
+        settings = TrainSettings(
+            **{
+                **preset(probe, self.size),
+                "name": name,
+                "probe": probe,
+                "seed": seed,
+                "options": dict(self.data(probe).options.get(name, {})),
+                **({} if self.epochs is None else {"epochs": self.epochs}),
+            }
+        )
+        out = self.out / "runs" / probe / f"{name}-{seed}"
+        if self.force and name != BASELINE:
+            RunFolder(out).begin(settings.to_dict(), resume=False, force=True)
+        return finished_run(
+            settings,
+            self._source(probe)[0],
+            out,
+            machine=self.machine,
+            picture_every=0,
+            command=self.command,
+        )
+
+    def _source(self, probe: str) -> tuple[Source, float]:
+        """The samples of a probe, and what guessing reaches on them."""
+        if probe not in self._sources:
+            path = data_file(probe, self.data(probe), self.out / "data")
+            source = open_source(path, probe=probe)
+            self._sources[probe] = source, GUESSES[probe](source)
+        return self._sources[probe]
+
+    def _inspection(self, name: str) -> tuple[dict[str, Any] | None, str | None]:
+        """What can be said without training, or why nothing can."""
+        path = self.out / "inspections" / f"{name}.json"
+        here = commit()
+        if not self.force:
+            try:
+                kept = json.loads(path.read_text(encoding="utf-8"))
+                if kept["commit"] == here:
+                    return kept["inspection"], None
+            except (OSError, ValueError, KeyError, TypeError):
+                pass  # not there, or not whole: look again
+        try:
+            found = inspect(name)
+        except SynthprobeError as error:
+            return None, str(error)
+        facts = found.to_dict()
+        facts["sensitivity"] = found.sights[0].centre.sensitivity.tolist()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replaced(path) as part:
+            part.write_text(
+                json.dumps({"commit": here, "inspection": facts}) + "\n", encoding="utf-8"
+            )
+        return facts, None
+
+
+def find(name: str) -> Structure:
+    """The structure with this name; `SynthprobeError` for whole networks and unknown names."""
+    check_name(name)
+    if name not in STRUCTURES:
+        raise SynthprobeError(f"{name} is a whole network: a profile is one of a structure.")
+    return STRUCTURES[name]
