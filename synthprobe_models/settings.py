@@ -39,6 +39,10 @@ class TrainSettings(Config):
         Channels of the network; the probe's own by default.
     down_samplings
         How many times a U-Net halves the picture.
+    head_bias
+        The bias of the last layer before training, for U-Nets and stacks; drawn like the weights
+        by default. Losses that take a logarithm say little of predictions about 0, with which
+        networks begin otherwise.
     queries
         The share of positions, drawn anew for every step, at which the loss is computed; for
         structures whose queries do not depend on one another. Keys and values see all positions.
@@ -63,6 +67,7 @@ class TrainSettings(Config):
     weight_decay: float = option(5e-4, 0.0, 10.0, "weight decay")
     width: int | None = option(None, 1, 4096, "channels of the network")
     down_samplings: int | None = option(None, 0, 10, "how many times a U-Net halves the picture")
+    head_bias: float | None = option(None, -1e3, 1e3, "bias of the last layer before training")
     queries: float = option(1.0, 1e-4, 1.0, "share of positions at which the loss is computed")
     samples: int | None = option(None, 1, 2**40, "training samples to use; all by default")
     seed: int = option(0, 0, 2**63 - 1, "of weights, order and all other draws")
@@ -99,8 +104,9 @@ PRESETS: Final[Mapping[tuple[str, str], Mapping[str, Any]]] = {
         "batch": 8,
         "optimizer": "adamw",
         "loss": "scale-invariant",
-        "width": 13,
+        "width": 12,
         "down_samplings": 1,
+        "head_bias": 0.5,
     },
     ("centered-square", "mini"): {
         "epochs": 40,
@@ -114,9 +120,11 @@ PRESETS: Final[Mapping[tuple[str, str], Mapping[str, Any]]] = {
         "epochs": 1,
         "batch": 16,
         "optimizer": "adamw",
+        "loss": "scale-invariant",
         "weight_decay": 0.0,
         "width": 12,
         "down_samplings": 1,
+        "head_bias": 0.5,
     },
     ("centered-square", "quick"): {
         "epochs": 120,

@@ -53,13 +53,12 @@ def build_network(settings: TrainSettings, data: DataFacts) -> nn.Module:
     probe = find_probe(settings.probe)
     inputs, *shape = data.input_shape
     extra: dict[str, Any] = {}
-    if settings.down_samplings is not None and (
-        settings.name == "unet" or settings.name in STRUCTURES
-    ):
+    in_a_frame = settings.name == "unet" or settings.name in STRUCTURES
+    if settings.down_samplings is not None and in_a_frame:
         extra["down_samplings"] = settings.down_samplings
     with torch.random.fork_rng(devices=[]), explained(settings.name):
         torch.manual_seed(settings.seed)
-        return probe.make(
+        network = probe.make(
             settings.name,
             shape=shape,
             width=settings.width,
@@ -68,6 +67,9 @@ def build_network(settings: TrainSettings, data: DataFacts) -> nn.Module:
             options=settings.options,
             **extra,
         )
+    if settings.head_bias is not None and in_a_frame:
+        nn.init.constant_(network.get_parameter("head.bias"), settings.head_bias)
+    return network
 
 
 class Trainer:

@@ -20,7 +20,7 @@ from synthprobe_models.registry import STRUCTURES, structure  # noqa: E402
 from synthprobe_models.run_folder import RunFolder  # noqa: E402
 from synthprobe_models.runs import finished_run, train_run  # noqa: E402
 from synthprobe_models.source import open_source  # noqa: E402
-from synthprobe_models.train import DivergedError, Machine, Trainer  # noqa: E402
+from synthprobe_models.train import DivergedError, Machine, Trainer, build_network  # noqa: E402
 from tests.models.training import CONFIG, small_file, small_settings  # noqa: E402
 
 QUIET = Machine(progress=False)
@@ -69,6 +69,26 @@ def test_the_same_seed_gives_the_same_weights_and_another_one_others(source, tmp
     assert_equal(weights(tmp_path / "a"), weights(tmp_path / "b"))
     with pytest.raises(AssertionError):
         assert_equal(weights(tmp_path / "a"), weights(tmp_path / "c"))
+
+
+@pytest.mark.parametrize("name", ["unet", "global-context"])
+def test_the_bias_of_the_head_begins_as_it_is_set_and_all_else_as_it_was(source, name) -> None:
+    plain, biased = (
+        build_network(small_settings(name=name, head_bias=bias), source.facts).state_dict()
+        for bias in (None, 0.25)
+    )
+    assert biased.pop("head.bias").tolist() == [0.25]
+    assert plain.pop("head.bias").tolist() != [0.25]
+    assert_equal(plain, biased)
+
+
+def test_a_network_that_takes_no_structure_in_is_built_without_a_bias_of_its_head(source) -> None:
+    settings = small_settings(name="deeplab-shared", width=4, head_bias=0.25)
+    other = small_settings(name="deeplab-shared", width=4)
+    assert_equal(
+        build_network(settings, source.facts).state_dict(),
+        build_network(other, source.facts).state_dict(),
+    )
 
 
 @pytest.mark.parametrize("optimizer", ["adamw", "paper"])
