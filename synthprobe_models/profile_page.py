@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from synthprobe_data import DATASETS
 from synthprobe_models.abilities import (
     ABILITIES,
     IN_PART,
@@ -24,7 +23,7 @@ from synthprobe_models.abilities import (
     Evidence,
 )
 from synthprobe_models.checkpoint import replaced
-from synthprobe_models.table_files import grid, origins, write_text
+from synthprobe_models.table_files import grid, origins, settings_that_differ, write_text
 
 if TYPE_CHECKING:
     from synthprobe_models.profiles import Cell, Profile
@@ -144,18 +143,11 @@ def run_lines(cells: Mapping[str, Cell]) -> list[str]:
                     f"{result['test'][measure]:.4f}",
                     f"{result['parameters']:,}",
                     f"epochs {result['settings']['epochs']}, batch {result['settings']['batch']}",
-                    _settings_that_differ(result["data"]),
+                    settings_that_differ(result["data"]),
                     f"{result['seconds']:.0f}",
                 ]
             )
     return grid(rows)
-
-
-def _settings_that_differ(data: Mapping[str, Any]) -> str:
-    """The settings of the samples that are not the canonical ones."""
-    canonical = DATASETS[data["dataset"]].config().to_dict()
-    chosen = {name: v for name, v in data["config"].items() if v != canonical[name]}
-    return ", ".join(f"{name} {value}" for name, value in chosen.items()) or "canonical"
 
 
 def _guess(probe: str) -> str:

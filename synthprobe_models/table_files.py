@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from synthprobe_data import DATASETS
 from synthprobe_models.checkpoint import replaced
 
 if TYPE_CHECKING:
@@ -119,7 +120,9 @@ def _markdown(number: int, size: str, lines: Sequence[Line]) -> str:
         text.append(f"Not finished: {'; '.join(begun)}.\n")
     if number == 3:
         text.append(_codes(lines[0]))
-    text += origins([result for line in lines for result in line.results])
+    results = [result for line in lines for result in line.results]
+    text += [f"{sentence}\n" for sentence in trainings(results)]
+    text += origins(results)
     return "\n".join(text) + "\n"
 
 
@@ -180,6 +183,39 @@ def grid(rows: Sequence[Sequence[str]]) -> list[str]:
     head, *rest = rows
     lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rest]
     return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+def trainings(results: Iterable[Mapping[str, Any]]) -> list[str]:
+    """A sentence for each way in which some results were trained, and on which samples."""
+    found = (
+        f"Trained with {_training(result['settings'])}, on samples with "
+        f"{settings_that_differ(result['data'])}."
+        for result in results
+        if result["parameters"]
+    )
+    return list(dict.fromkeys(found))
+
+
+def _training(settings: Mapping[str, Any]) -> str:
+    text = (
+        f"{settings['optimizer']} (rate {settings['rate']:g}, schedule {settings['schedule']}, "
+        f"weight decay {settings['weight_decay']:g}), loss {settings['loss']}, batches of "
+        f"{settings['batch']}"
+    )
+    if settings.get("head_bias") is not None:
+        text += f", a bias of {settings['head_bias']:g} in the last layer to begin with"
+    if settings["queries"] < 1:
+        text += (
+            f", the loss at {settings['queries']:.4g} of the positions, drawn anew in every step"
+        )
+    return text
+
+
+def settings_that_differ(data: Mapping[str, Any]) -> str:
+    """The settings of some samples that are not the canonical ones."""
+    canonical = DATASETS[data["dataset"]].config().to_dict()
+    chosen = {name: v for name, v in data["config"].items() if v != canonical[name]}
+    return ", ".join(f"{name} {value}" for name, value in chosen.items()) or "canonical settings"
 
 
 def origins(results: Iterable[Mapping[str, Any]]) -> list[str]:

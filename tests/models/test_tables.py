@@ -54,6 +54,9 @@ def test_a_table_is_written_beside_the_papers_and_nothing_is_trained_twice(
     assert "| Fourier + Decor. |" in text
     assert "| Lambda (R = 7); here window 3 |" in text
     assert "| 100.00 |" in text  # the paper's figures, and the bound of a window as wide as w
+    (trained,) = [line for line in text.splitlines() if line.startswith("Trained with ")]
+    assert trained.startswith("Trained with adamw (rate 0.005, schedule ranger21, weight decay 0),")
+    assert "of the positions" not in trained  # but for the preset `paper`, all of them
     with open(paths.csv, newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     assert [(line["name"], line["seed"]) for line in lines] == [
@@ -67,6 +70,12 @@ def test_a_table_is_written_beside_the_papers_and_nothing_is_trained_twice(
     monkeypatch.setattr(Trainer, "run", None)
     again = make_table(2, "mini", tmp_path, seeds=2, rows=rows, epochs=1, machine=QUIET)
     assert again.markdown.read_text(encoding="utf-8") == text
+
+
+def test_a_table_says_at_how_many_positions_the_loss_was_computed(tmp_path) -> None:
+    paths = make_table(2, "paper", tmp_path, rows=["lambda-pe"], epochs=1, machine=QUIET)
+    text = paths.markdown.read_text(encoding="utf-8")
+    assert "batches of 32, the loss at 0.0625 of the positions, drawn anew in every step, on" in text
 
 
 def test_a_table_has_all_runs_of_its_folder_and_says_which_are_not_finished(
