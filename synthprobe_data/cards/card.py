@@ -148,9 +148,11 @@ def _tally(tally: Tally) -> str:
 def _hashes(facts: CardFacts) -> list[str]:
     files = "\n".join(f"{file.sha256}  {file.name}" for file in facts.files)
     parts = [
-        "SHA-256 of the file, which depends on how it was compressed:"
+        "SHA-256 of the file, which depends on how it was compressed; now and then a row is "
+        "packed in another way, in a file of the same size with the same samples:"
         if len(facts.files) == 1
-        else "SHA-256 of the files, which depends on how they were compressed:",
+        else "SHA-256 of the files, which depends on how they were compressed; now and then a row "
+        "is packed in another way, in a file of the same size with the same samples:",
         f"```text\n{files}\n```",
         "Content digest, which depends on the samples alone: SHA-256 over the SHA-256 of every "
         "row, in which the datasets follow one another in the order of their names.",
