@@ -18,13 +18,14 @@ from synthprobe_models.checkpoint import Checkpoint, load_checkpoint
 from synthprobe_models.counting import count_parameters
 from synthprobe_models.data import ShardDataset, StreamDataset, find_representation
 from synthprobe_models.evaluate import Evaluation, evaluate, predictions
+from synthprobe_models.failures import clear_errors
 from synthprobe_models.metrics import generalisation_gap
 from synthprobe_models.missed import check_explainable, explain_samples
 from synthprobe_models.pictures import write_predictions
 from synthprobe_models.run_folder import RunFolder
 from synthprobe_models.settings import TrainSettings
 from synthprobe_models.source import Source
-from synthprobe_models.train import Machine, Trainer, build_network, clear_errors
+from synthprobe_models.train import Machine, Trainer, build_network
 
 PICTURED: Final = 8
 """Samples on a picture of predictions."""

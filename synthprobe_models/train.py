@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -16,8 +16,8 @@ from torch.nn.parallel import DistributedDataParallel
 from synthprobe_data import SynthprobeError
 from synthprobe_models.checkpoint import Checkpoint, DataFacts, load_checkpoint
 from synthprobe_models.data import find_representation
+from synthprobe_models.failures import explained
 from synthprobe_models.feed import Feed, Place, Share, stream
-from synthprobe_models.load import describe_error
 from synthprobe_models.losses import find_loss
 from synthprobe_models.optim import make_optimizer, make_schedule
 from synthprobe_models.probes import find_probe
@@ -27,7 +27,6 @@ from synthprobe_models.settings import TrainSettings
 from synthprobe_models.source import Source
 
 _QUERIES: Final = 0x71756572  # "quer": no other draw of a run uses this stream
-_OUT_OF_MEMORY: Final = ("out of memory", "can't allocate memory")
 
 
 class DivergedError(SynthprobeError):
@@ -272,34 +271,3 @@ class Trainer:
             unit="step",
             disable=None if shown else True,
         )
-
-
-@contextmanager
-def clear_errors() -> Iterator[None]:
-    """Say in one sentence that memory ran out."""
-    try:
-        yield
-    except (MemoryError, RuntimeError) as error:
-        if _out_of_memory(error):
-            raise SynthprobeError(
-                "there is not enough memory: try a smaller --batch, a smaller --width, or "
-                "--queries below 1."
-            ) from error
-        raise
-
-
-@contextmanager
-def explained(name: str) -> Iterator[None]:
-    """Say in one sentence what went wrong inside a structure, which may be anybody's code."""
-    try:
-        yield
-    except SynthprobeError:
-        raise
-    except Exception as error:
-        if _out_of_memory(error):
-            raise
-        raise SynthprobeError(f"{name} failed: {describe_error(error)}.") from error
-
-
-def _out_of_memory(error: Exception) -> bool:
-    return isinstance(error, MemoryError) or any(text in str(error) for text in _OUT_OF_MEMORY)
