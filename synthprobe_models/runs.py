@@ -14,7 +14,7 @@ from torch import nn
 
 from synthprobe_data import SynthprobeError
 from synthprobe_data.cards.facts import machine as describe_machine
-from synthprobe_models.checkpoint import Checkpoint, load_checkpoint
+from synthprobe_models.checkpoint import Checkpoint, load_checkpoint, load_weights
 from synthprobe_models.counting import count_parameters
 from synthprobe_models.data import ShardDataset, StreamDataset, find_representation
 from synthprobe_models.evaluate import Evaluation, evaluate, predictions
@@ -169,12 +169,7 @@ def evaluate_checkpoint(
 def restored(saved: Checkpoint) -> nn.Module:
     """The network of a checkpoint, with its weights."""
     network = build_network(saved.settings, saved.data)
-    try:
-        network.load_state_dict(saved.model)
-    except RuntimeError as error:
-        raise SynthprobeError(
-            f"the checkpoint does not fit {saved.settings.name} as it is built now."
-        ) from error
+    load_weights(network, saved)
     return network
 
 

@@ -1,4 +1,9 @@
-"""Training: from a source of samples to the weights of a network, step by step."""
+"""Training: from a source of samples to the weights of a network, step by step.
+
+Several processes, each with its share of every batch, train the network that one trains, but for
+rounding. Two kinds of networks are trained otherwise: those with batch normalisation, whose
+statistics are those of the share of a process, and those that draw random numbers.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +19,32 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from synthprobe_data import SynthprobeError
-from synthprobe_models.checkpoint import Checkpoint, DataFacts, load_checkpoint
+from synthprobe_models.checkpoint import (
+    Checkpoint,
+    DataFacts,
+    fitting_checkpoint,
+    load_checkpoint,
+    load_weights,
+)
 from synthprobe_models.data import find_representation
 from synthprobe_models.failures import explained
 from synthprobe_models.feed import Feed, Place, Share, stream
 from synthprobe_models.losses import find_loss
 from synthprobe_models.optim import make_optimizer, make_schedule
 from synthprobe_models.probes import find_probe
+from synthprobe_models.random_state import gathered_state, set_state
 from synthprobe_models.registry import STRUCTURES
 from synthprobe_models.run_folder import RunFolder
 from synthprobe_models.settings import TrainSettings
 from synthprobe_models.source import Source
+from synthprobe_models.two_task import (
+    CLASSES_OF,
+    TWO_TASK,
+    BothTasks,
+    find_classes,
+    for_both,
+    with_classes,
+)
 
 _QUERIES: Final = 0x71756572  # "quer": no other draw of a run uses this stream
 
@@ -55,6 +75,9 @@ def build_network(settings: TrainSettings, data: DataFacts) -> nn.Module:
     in_a_frame = settings.name == "unet" or settings.name in STRUCTURES
     if settings.down_samplings is not None and in_a_frame:
         extra["down_samplings"] = settings.down_samplings
+    options = dict(settings.options)
+    if settings.loss == TWO_TASK:
+        options = with_classes(settings.name, options, data)
     with torch.random.fork_rng(devices=[]), explained(settings.name):
         torch.manual_seed(settings.seed)
         network = probe.make(
@@ -63,7 +86,7 @@ def build_network(settings: TrainSettings, data: DataFacts) -> nn.Module:
             width=settings.width,
             inputs=inputs,
             outputs=data.outputs,
-            options=settings.options,
+            options=options,
             **extra,
         )
     if settings.head_bias is not None and in_a_frame:
@@ -108,8 +131,9 @@ class Trainer:
                 f"{settings.name} cannot be trained on a share of the positions: take --queries 1."
             )
         self.input_name = find_representation(source.facts.dataset).input
+        self.two_tasks = settings.loss == TWO_TASK
         self.feed = Feed(
-            source.train,
+            source.train.beside(CLASSES_OF) if self.two_tasks else source.train,
             samples=settings.samples,
             batch=settings.batch,
             seed=settings.seed,
@@ -131,7 +155,10 @@ class Trainer:
         self.seconds = 0.0
 
     def run(self, *, resume: bool = False) -> None:
-        """Train to the end; with ``resume``, from the checkpoint of the folder if there is one."""
+        """Train to the end; with ``resume``, from the checkpoint of the folder if there is one.
+
+        A run goes on bit for bit with as many processes as it was begun with.
+        """
         torch.manual_seed(self.settings.seed + self.machine.share.rank)
         if resume and self.folder.checkpoint.exists():
             self._restore(load_checkpoint(self.folder.checkpoint, self.device))
@@ -188,7 +215,8 @@ class Trainer:
             prediction = model(x) if queries is None else model(x, queries)
         if queries is not None:
             target = target.flatten(2)[..., queries]
-        return self.loss(prediction.float(), target)
+        extra = {"classes": find_classes(batch).to(self.device)} if self.two_tasks else {}
+        return self.loss(prediction.float(), target, **extra)
 
     def _queries(self, positions: int) -> Tensor | None:
         """The positions at which the loss of this step is computed; ``None`` for all."""
@@ -204,9 +232,10 @@ class Trainer:
         return torch.autocast(self.device.type, dtype=torch.bfloat16)
 
     def _wrapped(self) -> nn.Module:
-        model: nn.Module = self.network
+        model = BothTasks(for_both(self.network)) if self.two_tasks else self.network
         if self.machine.share.world > 1:
-            model = DistributedDataParallel(model)
+            # A structure may have parameters that are not used, such as those of another task.
+            model = DistributedDataParallel(model, find_unused_parameters=True)
         return torch.compile(model) if self.machine.compile else model  # type: ignore[return-value]
 
     def _end_epoch(self, epoch: int) -> None:
@@ -227,11 +256,9 @@ class Trainer:
         self._save()
 
     def _save(self) -> None:
+        random = gathered_state(self.device, self.machine.share)
         if self.machine.share.rank != 0:
             return
-        random = {"cpu": torch.get_rng_state()}
-        if self.device.type == "cuda":
-            random["cuda"] = torch.cuda.get_rng_state(self.device)
         Checkpoint(
             settings=self.settings,
             data=self.source.facts,
@@ -251,12 +278,11 @@ class Trainer:
                 f"{self.folder.path} was begun with other settings or on other data: take those, "
                 f"or another folder."
             )
-        self.network.load_state_dict(saved.model)
-        self.optimizer.load_state_dict(dict(saved.optimizer))
-        self.schedule.load_state_dict(dict(saved.schedule))
-        torch.set_rng_state(saved.random["cpu"].cpu())
-        if "cuda" in saved.random and self.device.type == "cuda":
-            torch.cuda.set_rng_state(saved.random["cuda"].cpu(), self.device)
+        load_weights(self.network, saved)
+        with fitting_checkpoint(self.settings.name):
+            self.optimizer.load_state_dict(dict(saved.optimizer))
+            self.schedule.load_state_dict(dict(saved.schedule))
+        set_state(saved.random, self.device, self.machine.share)
         self.place = Place(saved.epoch, saved.step)
         self.loss_sum, self.seconds = saved.loss_sum, saved.seconds
 

@@ -13,7 +13,7 @@ from synthprobe_models.settings import PRESET_NAMES, PROFILE_PRESETS, TABLE_PRES
 _HELP: Final = {
     "optimizer": "paper, ranger21, sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw",
     "schedule": "ranger21 or constant",
-    "loss": "scale-invariant, silog or mse",
+    "loss": "scale-invariant, silog, mse, or two-task: rank and colour of rde (deeplab-*, ...)",
     "precision": "float32 or bfloat16",
 }
 NAMED: Final = tuple(_HELP)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 import os
 import subprocess
@@ -163,6 +164,19 @@ def test_other_settings_or_other_data_are_not_resumed(source, tmp_path) -> None:
     for settings, samples in ((small_settings(rate=0.5), source), (small_settings(), other)):
         with pytest.raises(SynthprobeError, match="begun with other settings or on other data"):
             train_run(settings, samples, tmp_path / "run", machine=QUIET, resume=True)
+
+
+@pytest.mark.parametrize("what", ["model", "optimizer"])
+def test_a_checkpoint_of_a_structure_that_was_changed_is_refused(
+    source, tmp_path, what: str
+) -> None:
+    train_run(small_settings(), source, tmp_path / "run", machine=QUIET, picture_every=0)
+    path = tmp_path / "run" / "checkpoint.pt"
+    saved = load_checkpoint(path)
+    changed = {"model": {}, "optimizer": {"state": {}, "param_groups": []}}[what]
+    dataclasses.replace(saved, **{what: changed}).save(path)
+    with pytest.raises(SynthprobeError, match="the checkpoint does not fit unet as it is built"):
+        train_run(small_settings(), source, tmp_path / "run", machine=QUIET, resume=True)
 
 
 def test_a_folder_with_a_run_is_refused_and_untouched(source, tmp_path) -> None:
