@@ -69,7 +69,12 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
     table.add_argument("--preset", choices=TABLE_PRESETS, default="mini", help="sizes (mini)")
     table.add_argument("--out", type=Path, metavar="FOLDER", help="folder (table-NUMBER-PRESET)")
     table.add_argument("--seeds", type=int, default=1, metavar="N", help="runs of each row (1)")
-    table.add_argument("--rows", nargs="+", metavar="NAME", help="only these rows, by structure")
+    table.add_argument(
+        "--rows",
+        nargs="+",
+        metavar="NAME",
+        help="only these rows, by structure; any other one that fits is a further row",
+    )
     table.add_argument("--epochs", type=int, metavar="N", help="instead of the preset's")
     table.add_argument(
         "--jobs", type=int, metavar="N", help="runs at a time (mini on a CPU: one a core; else 1)"
