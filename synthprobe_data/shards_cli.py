@@ -129,7 +129,12 @@ def build_parser() -> argparse.ArgumentParser:
         "Write one HTML page to look through samples of rde: filters by how hard they are, and for "
         "each sample what tells its ranks. It needs no server and no network.",
     )
-    command.add_argument("--out", required=True, type=Path, metavar="FILE", help="HTML to write")
+    command.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="HTML to write (PATH-SPLIT.html in the current folder)",
+    )
     command.add_argument("--split", metavar="NAME", help="which split (the first)")
     command.add_argument("--samples", type=int, default=1000, metavar="N", help="how many (1000)")
     _add_force(command, "file")
