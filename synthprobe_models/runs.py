@@ -99,12 +99,12 @@ def finished_run(
         As for `train_run`.
     """
     done = RunFolder(out).read_result()
-    same = {"settings": settings.to_dict(), "data": source.facts.to_dict()}
-    if done is not None and all(done.get(name) == value for name, value in same.items()):
-        return done
+    if done is not None and settings.same_as(done.get("settings")):
+        if done.get("data") == source.facts.to_dict():
+            return done
     # A run with other settings was another one: begin anew instead of going on with it.
     begun = RunFolder(out).read_settings()
-    resume = begun is None or begun == settings.to_dict()
+    resume = begun is None or settings.same_as(begun)
     return train_run(
         settings,
         source,

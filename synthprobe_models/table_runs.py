@@ -118,7 +118,7 @@ class TableRuns:
                 results += [] if done is None else [done]
                 continue
             wanted = self.settings(row, seed)
-            if folder.read_settings() != wanted.to_dict():
+            if not wanted.same_as(folder.read_settings()):
                 continue
             if done is None:
                 unfinished[seed] = f"{len(folder.read_log())} of {wanted.epochs} epochs"

@@ -146,9 +146,13 @@ class Trainer:
             self.network.parameters(),
             lr=settings.rate,
             weight_decay=settings.weight_decay,
+            **settings.optimizer_options,
         )
         self.schedule = make_schedule(
-            settings.schedule, self.optimizer, steps=self.feed.steps * settings.epochs
+            settings.schedule,
+            self.optimizer,
+            steps=self.feed.steps * settings.epochs,
+            **settings.schedule_options,
         )
         self.place = Place()
         self.loss_sum = 0.0
@@ -273,7 +277,8 @@ class Trainer:
         ).save(self.folder.checkpoint)
 
     def _restore(self, saved: Checkpoint) -> None:
-        if saved.settings != self.settings or saved.data != self.source.facts:
+        same = self.settings.same_as(saved.settings.to_dict())
+        if not same or saved.data != self.source.facts:
             raise SynthprobeError(
                 f"{self.folder.path} was begun with other settings or on other data: take those, "
                 f"or another folder."

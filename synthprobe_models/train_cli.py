@@ -18,6 +18,15 @@ _HELP: Final = {
 }
 NAMED: Final = tuple(_HELP)
 """The settings that are names."""
+OPTIONS: Final = {
+    "options": "options of the structure, such as heads=4",
+    "optimizer_options": "options of the optimiser; of paper and ranger21: clip, clip_norm, "
+    "centralisation, normalisation, positive_negative, belief, softplus, lookahead, "
+    "lookahead_blend, betas, epsilon, such as lookahead=0 belief=false",
+    "schedule_options": "options of the schedule; of ranger21: warm_up_share, warm_down_share, "
+    "floor, beta2",
+}
+"""The settings that are options of something, each with its meaning."""
 
 
 def _act(name: str) -> Callable[[argparse.Namespace], int]:
@@ -142,9 +151,9 @@ def _add_run_options(command: argparse.ArgumentParser) -> None:
         )
     for name in NAMED:
         settings.add_argument(f"--{name}", metavar="NAME", help=_HELP[name])
-    settings.add_argument(
-        "--options", nargs="+", metavar="K=V", help="options of the structure, such as heads=4"
-    )
+    for name, meaning in OPTIONS.items():
+        flag = "--" + name.replace("_", "-")
+        settings.add_argument(flag, nargs="+", metavar="K=V", help=meaning)
     _add_machine_options(command)
 
 
