@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from synthprobe_data import shards_actions as actions
-from synthprobe_data.cli import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Parser, interrupt
+from synthprobe_data.cli import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Parser, done_and_said, interrupt
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.registry import DATASETS
 
@@ -225,7 +225,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, interrupt)
     try:
         given = build_parser().parse_args(arguments)
-        return int(given.act(given))
+        return done_and_said(lambda: int(given.act(given)))
     except SynthprobeError as error:
         print(f"{_PROGRAM}: {error}", file=sys.stderr)
         return EXIT_BAD_INPUT

@@ -210,7 +210,8 @@ class Trainer:
 
     def _loss(self, model: nn.Module, batch: dict[str, Tensor]) -> Tensor:
         if not batch:  # a last batch smaller than the number of processes
-            x = torch.zeros(1, *self.source.facts.input_shape, device=self.device)
+            # Two, as batch normalisation cannot do with one.
+            x = torch.zeros(2, *self.source.facts.input_shape, device=self.device)
             return model(x).sum() * 0
         x = batch[self.input_name].to(self.device, non_blocking=True)
         target = batch["target"].to(self.device, non_blocking=True)

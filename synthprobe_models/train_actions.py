@@ -182,10 +182,13 @@ def _source(given: argparse.Namespace) -> Source:
         if given.data:
             raise SynthprobeError("--data is for --on stream: a file has its own settings.")
         return open_source(given.on, probe=given.probe)
+    check_name(given.name)
+    probes = fitting(given.name)
+    probe = probes[0] if given.probe is None and len(probes) == 1 else given.probe
     config = None
-    if given.probe in DATASETS and given.data:
-        config = DATASETS[given.probe].config.from_dict(_pairs("--data", given.data))
-    return open_source(STREAM, probe=given.probe, config=config)
+    if probe in DATASETS and given.data:
+        config = DATASETS[probe].config.from_dict(_pairs("--data", given.data))
+    return open_source(STREAM, probe=probe, config=config)
 
 
 def _settings(given: argparse.Namespace, source: Source) -> TrainSettings:

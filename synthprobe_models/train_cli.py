@@ -135,7 +135,9 @@ def _add_run_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--on", required=True, metavar="PATH", help="file or folder of shards, or: stream"
     )
-    command.add_argument("--probe", help="which dataset a stream generates")
+    command.add_argument(
+        "--probe", help="which dataset a stream generates (the one that NAME fits, if it is one)"
+    )
     command.add_argument(
         "--data", nargs="+", default=[], metavar="K=V", help="settings of the data of a stream"
     )

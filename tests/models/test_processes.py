@@ -80,7 +80,7 @@ def test_a_killed_run_with_random_draws_and_idle_parameters_goes_on_bit_for_bit(
 
 
 def test_a_network_whose_other_task_is_idle_is_trained_on_two_processes(file, tmp_path) -> None:
-    words = ["two-task-attention", "--on", file, "--epochs", 1, "--batch", 4, "--width", 2]
+    words = ["two-task-attention", "--on", file, "--epochs", 1, "--batch", 5, "--width", 2]
     options = ["--options", "bins=4", "layers=1", "heads=1"]
     done = train(*words, *options, "--loss", "mse", "--out", tmp_path / "run")
     assert done.returncode == 0, done.stderr
