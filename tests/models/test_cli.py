@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -273,6 +275,15 @@ def test_without_torch_the_command_says_what_to_install(monkeypatch, capsys) -> 
     assert capsys.readouterr().err == (
         "synthprobe-probe: this command needs PyTorch: pip install 'synthprobe[models]'.\n"
     )
+
+
+@pytest.mark.parametrize("name", list(NETWORKS))
+def test_every_network_is_looked_at_without_any_option(name, monkeypatch, capsys) -> None:
+    # Narrow, so that it does not take long; no option says so.
+    narrow = partial(NETWORKS[name].build, width=4)
+    monkeypatch.setitem(NETWORKS, name, dataclasses.replace(NETWORKS[name], build=narrow))
+    assert run("inspect", name) == 0
+    assert "the network, 32 x 32 positions:" in capsys.readouterr().out
 
 
 def test_the_command_starts_without_torch() -> None:
