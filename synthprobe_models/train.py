@@ -16,7 +16,6 @@ from typing import Any, Final
 
 import torch
 from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
 
 from synthprobe_data import SynthprobeError
 from synthprobe_models.checkpoint import (
@@ -32,7 +31,7 @@ from synthprobe_models.feed import Feed, Place, Share, stream
 from synthprobe_models.losses import find_loss
 from synthprobe_models.optim import make_optimizer, make_schedule
 from synthprobe_models.probes import find_probe
-from synthprobe_models.random_state import gathered_state, set_state
+from synthprobe_models.processes import gathered_state, joined, set_state
 from synthprobe_models.registry import STRUCTURES
 from synthprobe_models.run_folder import RunFolder
 from synthprobe_models.settings import TrainSettings
@@ -239,8 +238,8 @@ class Trainer:
     def _wrapped(self) -> nn.Module:
         model = BothTasks(for_both(self.network)) if self.two_tasks else self.network
         if self.machine.share.world > 1:
-            # A structure may have parameters that are not used, such as those of another task.
-            model = DistributedDataParallel(model, find_unused_parameters=True)
+            with explained(self.settings.name):
+                model = joined(model, self.source.facts.input_shape, self.device)
         return torch.compile(model) if self.machine.compile else model  # type: ignore[return-value]
 
     def _end_epoch(self, epoch: int) -> None:

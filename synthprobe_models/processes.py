@@ -1,13 +1,36 @@
-"""The states of the random generators of a run, one of each process that trains."""
+"""What processes that train together share: the gradients, and what is saved of each."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+from collections.abc import Mapping, Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 
 from synthprobe_models.feed import Share
+
+
+def joined(model: nn.Module, input_shape: Sequence[int], device: torch.device) -> nn.Module:
+    """The network, which takes the mean of the gradients of all processes.
+
+    Parameters
+    ----------
+    model
+        The network; it stays as it is.
+    input_shape
+        Channels and positions that it is given.
+    device
+        Where it is.
+    """
+    # A network may have parameters that are not used, such as those of another task. To look for
+    # them in every step takes time, and PyTorch complains if there are none: so a twin is tried.
+    twin = copy.deepcopy(model)
+    with torch.random.fork_rng():
+        twin(torch.zeros(2, *input_shape, device=device)).sum().backward()
+    idle = any(p.requires_grad and p.grad is None for p in twin.parameters())
+    return DistributedDataParallel(model, find_unused_parameters=idle)
 
 
 def gathered_state(device: torch.device, share: Share) -> dict[str, Tensor]:
