@@ -116,7 +116,7 @@ class TrainSettings(Config):
 
         A setting that was not there yet when the run was begun has its default.
         """
-        if saved is None:
+        if not isinstance(saved, Mapping):
             return False
         mine = json.loads(json.dumps(self.to_dict()))
         defaults = TrainSettings(name=self.name, probe=self.probe).to_dict()

@@ -58,10 +58,12 @@ def rows_of(number: int) -> list[Row]:
 def further_rows(number: int) -> list[Row]:
     """A row for every other structure and network of the registry that fits the table's probe."""
     there = {key_of(row) for row in rows_of(number)}
+    titles = {name: entry.title for name, entry in STRUCTURES.items()}
+    titles |= {name: entry.title for name, entry in NETWORKS.items()}
     return [
-        further_row(number, entry.name, entry.title)
-        for entry in (*STRUCTURES.values(), *NETWORKS.values())
-        if entry.name not in there and probe_of(number) in fitting(entry.name)
+        further_row(number, name, title)
+        for name, title in titles.items()
+        if name not in there and probe_of(number) in fitting(name)
     ]
 
 
