@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -19,6 +20,7 @@ from synthprobe_data.sharded import generate_folder
 
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
+EXIT_NOT_READ = 141
 
 
 class Parser(argparse.ArgumentParser):
@@ -123,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words = sys.argv[1:] if arguments is None else list(arguments)
         given = build_parser().parse_args(words)
         given.words = words
-        return _generate(given)
+        return done_and_said(lambda: _generate(given))
     except SynthprobeError as error:
         print(f"synthprobe-gen: {error}", file=sys.stderr)
         return EXIT_BAD_INPUT
@@ -174,6 +176,20 @@ def _check_combination(given: argparse.Namespace) -> None:
         raise SynthprobeError(
             "--backend dask needs --shards: each worker writes shards of its own."
         )
+
+
+def done_and_said(act: Callable[[], int]) -> int:
+    """The exit code of a command, when all that it says is written.
+
+    That nobody reads on, as with ``| head``, is no mistake: the command ends without a word.
+    """
+    try:
+        code = act()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_NOT_READ
+    return code
 
 
 def interrupt(_number: int, _frame: object) -> NoReturn:

@@ -98,17 +98,18 @@ def explain(given: argparse.Namespace) -> int:
 
 def browse(given: argparse.Namespace) -> int:
     """Write a page to look through the samples."""
-    from synthprobe_data.views.browse import write_page  # here, as for `preview`
+    from synthprobe_data.views.browse import page_name, write_page  # here, as for `preview`
 
+    out = given.out or page_name(given.path, given.split)
     shown = write_page(
         given.path,
-        given.out,
+        out,
         split=given.split,
         samples=given.samples,
         force=given.force,
         progress=True,
     )
-    print(f"{given.out}: {shown} samples, {given.out.stat().st_size / 1e6:.1f} MB")
+    print(f"{out}: {shown} samples, {out.stat().st_size / 1e6:.1f} MB")
     return 0
 
 

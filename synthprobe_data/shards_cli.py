@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from synthprobe_data import shards_actions as actions
-from synthprobe_data.cli import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Parser, interrupt
+from synthprobe_data.cli import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Parser, done_and_said, interrupt
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.registry import DATASETS
 
@@ -129,7 +129,12 @@ def build_parser() -> argparse.ArgumentParser:
         "Write one HTML page to look through samples of rde: filters by how hard they are, and for "
         "each sample what tells its ranks. It needs no server and no network.",
     )
-    command.add_argument("--out", required=True, type=Path, metavar="FILE", help="HTML to write")
+    command.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="HTML to write (PATH-SPLIT.html in the current folder)",
+    )
     command.add_argument("--split", metavar="NAME", help="which split (the first)")
     command.add_argument("--samples", type=int, default=1000, metavar="N", help="how many (1000)")
     _add_force(command, "file")
@@ -220,7 +225,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, interrupt)
     try:
         given = build_parser().parse_args(arguments)
-        return int(given.act(given))
+        return done_and_said(lambda: int(given.act(given)))
     except SynthprobeError as error:
         print(f"{_PROGRAM}: {error}", file=sys.stderr)
         return EXIT_BAD_INPUT

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import torch
+from torch import nn
 
 from synthprobe_data import DATASETS, SynthprobeError
 from synthprobe_data.settings import Config
@@ -77,7 +78,7 @@ class Checkpoint:
     optimizer: Mapping[str, Any]
     schedule: Mapping[str, Any]
     random: Mapping[str, torch.Tensor]
-    """The states of the random generators, by device."""
+    """The states of the random generators, by device and process."""
 
     def save(self, path: Path) -> None:
         """Write it; an older checkpoint stays until the new one is complete."""
@@ -119,6 +120,21 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
         return Checkpoint(**content)
     except (TypeError, ValueError, KeyError) as error:
         raise foreign from error
+
+
+def load_weights(network: nn.Module, saved: Checkpoint) -> None:
+    """Give a network the weights of a checkpoint; `SynthprobeError` if they are of another one."""
+    with fitting_checkpoint(saved.settings.name):
+        network.load_state_dict(saved.model)
+
+
+@contextlib.contextmanager
+def fitting_checkpoint(name: str) -> Iterator[None]:
+    """Say in one sentence that a checkpoint is of another network."""
+    try:
+        yield
+    except (RuntimeError, ValueError, KeyError, TypeError) as error:
+        raise SynthprobeError(f"the checkpoint does not fit {name} as it is built now.") from error
 
 
 @contextlib.contextmanager

@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from synthprobe_data import SynthprobeError
-from synthprobe_data.cli import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Parser, interrupt
+from synthprobe_data.cli import (
+    EXIT_BAD_INPUT,
+    EXIT_INTERRUPTED,
+    Parser,
+    done_and_said,
+    interrupt,
+)
 from synthprobe_data.shards.writer import check_target
 from synthprobe_models.train_cli import add_commands
 
@@ -118,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given = build_parser().parse_args(words)
         given.command_line = shlex.join([_PROGRAM, *words])
         _load(given.load)
-        return int(given.act(given))
+        return done_and_said(lambda: int(given.act(given)))
     except SynthprobeError as error:
         print(f"{_PROGRAM}: {error}", file=sys.stderr)
         return EXIT_BAD_INPUT
@@ -160,12 +166,15 @@ def _inspect(given: argparse.Namespace) -> int:
         raise SynthprobeError(f"--width is {given.width}: it must be at least 1.")
     pictures = {}
     if given.out is not None:
-        if given.out.is_dir():
-            for at in ("centre", "corner"):
-                pictures[at] = given.out / f"{given.name}-{at}.png"
-                check_target(pictures[at], force=given.force)
-        else:
-            raise SynthprobeError(f"the folder {given.out} does not exist: make it first.")
+        try:
+            given.out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SynthprobeError(
+                f"the folder {given.out} could not be made: {error.strerror}."
+            ) from error
+        for at in ("centre", "corner"):
+            pictures[at] = given.out / f"{given.name}-{at}.png"
+            check_target(pictures[at], force=given.force)
     found = inspect(
         given.name, probe=given.probe, shape=given.shape, width=given.width, seed=given.seed
     )

@@ -15,8 +15,9 @@ from synthprobe_data import SynthprobeError
 from synthprobe_data.rde import RDE
 from synthprobe_models.data import Sample, ShardDataset, StreamDataset, find_representation
 from synthprobe_models.losses import find_loss
-from synthprobe_models.metrics import METRICS_OF, MeanLoss, Metric
+from synthprobe_models.metrics import METRICS_OF, MeanLoss, Metric, SegmentationAccuracy
 from synthprobe_models.order import SCENE, OrderMetrics, OrderScores
+from synthprobe_models.two_task import CLASSES_OF, TWO_TASK, find_classes, for_both, loss_of_both
 
 if TYPE_CHECKING:
     from synthprobe_models.missed import Explained
@@ -71,16 +72,28 @@ def evaluate(
     device
         Where to compute.
     """
+    both = loss == TWO_TASK
+    measured: list[Metric] = [make() for make in METRICS_OF[samples.dataset]]
+    beside = CLASSES_OF if both else ()
     mean_loss = MeanLoss(find_loss(loss))
-    metrics = [mean_loss, *(make() for make in METRICS_OF[samples.dataset])]
+    if both:
+        mean_loss = MeanLoss(loss_of_both, extra=("scores", "classes"))
+        measured.append(SegmentationAccuracy())
+    metrics = [mean_loss, *measured]
     observers: list[Metric | OrderMetrics] = [*metrics]
     by_cue = None
     if order and samples.dataset == RDE.name:
-        samples = samples.beside(SCENE)
+        beside = tuple(dict.fromkeys((*SCENE, *beside)))
         by_cue = OrderMetrics(step=1 / samples.normalisation["rank"]["divisor"])
         observers.append(by_cue)
     for _, rest, prediction in predictions(
-        network, samples, dataset=samples.dataset, limit=limit, batch=batch, device=device
+        network,
+        samples.beside(beside) if beside else samples,
+        dataset=samples.dataset,
+        limit=limit,
+        batch=batch,
+        device=device,
+        both=both,
     ):
         target = rest["target"]
         extra = {name: value for name, value in rest.items() if name != "target"}
@@ -104,8 +117,13 @@ def predictions(
     limit: int | None = None,
     batch: int = BATCH,
     device: str | torch.device = "cpu",
+    both: bool = False,
 ) -> Iterator[tuple[Tensor, Sample, Tensor]]:
-    """For some samples at a time: the input, the other tensors, and what the network gives."""
+    """For some samples at a time: the input, the other tensors, and what the network gives.
+
+    Of a network for two tasks that is the depth; with ``both``, the ``scores`` of the classes and
+    the ``classes`` themselves are among the other tensors.
+    """
     name = find_representation(dataset).input
     left = limit
     was_training = network.training
@@ -121,7 +139,12 @@ def predictions(
             sample = {key: value.to(device) for key, value in sample.items()}
             inputs = sample.pop(name)
             with torch.inference_mode():
-                prediction = network(inputs).float()
+                if both:
+                    prediction, sample["scores"] = for_both(network).both(inputs)
+                    sample["classes"] = find_classes(sample)
+                else:
+                    prediction = network(inputs)
+                prediction = prediction.float()
             if prediction.shape != sample["target"].shape:
                 raise SynthprobeError(
                     f"the network gives {tuple(prediction.shape[1:])} for a target of "

@@ -34,6 +34,8 @@ from synthprobe_models.registry import NETWORKS, STRUCTURES, Structure
 
 CANVAS: Final[Mapping[int, tuple[int, ...]]] = {1: (128,), 2: (28, 28)}
 """By the number of axes, the positions of the checks. 28 is a multiple of the usual window, 7."""
+NETWORK_CANVAS: Final[Mapping[int, tuple[int, ...]]] = {1: (128,), 2: (32, 32)}
+"""The same for whole networks: 32 can be halved as often as the published U-Net does, 5 times."""
 PREFERRED: Final = "centered-square"
 """The probe whose options a structure is looked at with, if it fits: it is about covariance."""
 
@@ -249,7 +251,7 @@ def _inspect_network(
     parts, total = count_parts(
         partial(probe.make, name, shape=positions, width=width), (1, probe.inputs, *positions)
     )
-    canvas = CANVAS[len(positions)] if shape is None else positions
+    canvas = NETWORK_CANVAS[len(positions)] if shape is None else positions
     build = partial(probe.make, name, shape=canvas, width=width)
     return Inspection(
         name=name,

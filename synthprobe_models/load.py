@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Final
@@ -15,6 +15,8 @@ from synthprobe_data import SynthprobeError
 
 GROUP: Final = "synthprobe.structures"
 """The entry points of installed packages: each names a module, or a function to call."""
+LOADED: Final[list[str]] = []
+"""What `load_structures` has run in this process."""
 
 
 def load_structures(where: str) -> None:
@@ -28,6 +30,7 @@ def load_structures(where: str) -> None:
     path = Path(where)
     if path.suffix != ".py":
         _explained(where, lambda: importlib.import_module(where))
+        LOADED.append(where)
         return
     if not path.is_file():
         raise SynthprobeError(f"there is no file {where} to load.")
@@ -41,6 +44,15 @@ def load_structures(where: str) -> None:
         _explained(where, lambda: spec.loader.exec_module(module))  # type: ignore[union-attr]
     finally:
         sys.path.pop(0)
+    LOADED.append(str(path.resolve()))
+
+
+def load_as_elsewhere(loaded: Sequence[str]) -> None:
+    """Load what another process has loaded, as far as this one has not: its `LOADED`."""
+    load_installed()
+    for where in loaded:
+        if where not in LOADED:
+            load_structures(where)
 
 
 def load_installed() -> list[str]:

@@ -99,7 +99,8 @@ LOSSES: Final[Mapping[str, Loss]] = {
     "mse": mse,
     "two-task": two_task,
 }
-"""By name. All take a prediction and a target; ``two-task`` also needs ``classes``."""
+"""By name. All take a prediction and a target; ``two-task``, which is for networks with two tasks,
+also needs ``classes``."""
 
 
 def find_loss(name: str) -> Loss:

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from synthprobe_data import SynthprobeError
+from synthprobe_models.load import LOADED, load_as_elsewhere
 from synthprobe_models.runs import finished_run
 from synthprobe_models.settings import TrainSettings
 from synthprobe_models.source import Source
@@ -56,7 +57,11 @@ def finished_runs(
     threads = max(1, torch.get_num_threads() // jobs)
     quiet = replace(machine, progress=False)
     pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-    tasks = (delayed(_finish_one)(i, plan, quiet, command, threads) for i, plan in enumerate(plans))
+    loaded = tuple(LOADED)
+    tasks = (
+        delayed(_finish_one)(i, plan, quiet, command, threads, loaded)
+        for i, plan in enumerate(plans)
+    )
     try:
         with _bar(len(plans), machine.progress) as bar:
             for index, result in pool(tasks):
@@ -70,11 +75,17 @@ def finished_runs(
 
 
 def _finish_one(
-    index: int, plan: Plan, machine: Machine, command: str | None, threads: int
+    index: int,
+    plan: Plan,
+    machine: Machine,
+    command: str | None,
+    threads: int,
+    loaded: Sequence[str],
 ) -> tuple[int, dict[str, Any]]:
     """The number of a plan and its result, in a process of its own."""
-    from synthprobe_models import probes  # noqa: F401 - puts all structures into the registry
+    from synthprobe_models import probes  # noqa: F401 - puts our structures into the registry
 
+    load_as_elsewhere(loaded)
     torch.set_num_threads(threads)
     return index, _finish(plan, machine, command)
 

@@ -213,6 +213,25 @@ class MaskedCodeAccuracy(Metric):
         return [r / m if m else None for r, m in counts]
 
 
+class SegmentationAccuracy(Metric):
+    """The share of pixels whose class has the highest score; then the mean over pictures.
+
+    The scores come as ``scores``, (n, k, H, W), and the classes as ``classes``, (n, H, W). The
+    first of several equal scores counts; a pixel with a score that is not a number is wrong.
+    """
+
+    name = "segmentation_accuracy"
+    title = "accuracy of the segmentation"
+    higher_is_better = True
+
+    def _measure(
+        self, prediction: Tensor, target: Tensor, extra: Mapping[str, Tensor]
+    ) -> Sequence[float]:
+        scores, classes = extra["scores"].cpu(), extra["classes"].cpu()
+        right = (scores.argmax(1) == classes) & ~scores.isnan().any(1)
+        return _shares(right.flatten(1))
+
+
 class MeanLoss(Metric):
     """A loss, sample by sample.
 

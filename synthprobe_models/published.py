@@ -32,9 +32,9 @@ class Row:
     width: int
     """Channels of the published network."""
     parameters: int
-    """As printed."""
+    """As printed; 0 for a row that is not of the paper."""
     trainable: int
-    """Those of our network of the same width that are trained."""
+    """Those of our network of the same width that are trained; 0 as above."""
     figures: Mapping[str, float]
     """The published figures: times 100 in table 1, in percent in tables 2 and 3."""
     bound: float | None = None
@@ -195,6 +195,17 @@ ROWS: Final = (
     _code("Lambda + TT", "lambda-tt", 2_569_987, 99.85),
 )  # fmt: skip
 """Every row of every table, in the paper's order."""
+
+
+def further_row(table: int, name: str, title: str) -> Row:
+    """A row for a structure or network that the paper has not in this table."""
+    bound = _CEILING if table == 3 else None  # of the samples, not of a structure
+    return _row(table, title, name, 0, 0, {}, width=0, bound=bound, note="Not of the paper.")
+
+
+def probe_of(table: int) -> str:
+    """The name of the probe that a table is about."""
+    return _PROBES[table]
 
 
 def find_rows(

@@ -14,17 +14,18 @@ from torch import nn
 
 from synthprobe_data import SynthprobeError
 from synthprobe_data.cards.facts import machine as describe_machine
-from synthprobe_models.checkpoint import Checkpoint, load_checkpoint
+from synthprobe_models.checkpoint import Checkpoint, load_checkpoint, load_weights
 from synthprobe_models.counting import count_parameters
 from synthprobe_models.data import ShardDataset, StreamDataset, find_representation
 from synthprobe_models.evaluate import Evaluation, evaluate, predictions
+from synthprobe_models.failures import clear_errors
 from synthprobe_models.metrics import generalisation_gap
 from synthprobe_models.missed import check_explainable, explain_samples
 from synthprobe_models.pictures import write_predictions
 from synthprobe_models.run_folder import RunFolder
 from synthprobe_models.settings import TrainSettings
 from synthprobe_models.source import Source
-from synthprobe_models.train import Machine, Trainer, build_network, clear_errors
+from synthprobe_models.train import Machine, Trainer, build_network
 
 PICTURED: Final = 8
 """Samples on a picture of predictions."""
@@ -98,12 +99,12 @@ def finished_run(
         As for `train_run`.
     """
     done = RunFolder(out).read_result()
-    same = {"settings": settings.to_dict(), "data": source.facts.to_dict()}
-    if done is not None and all(done.get(name) == value for name, value in same.items()):
-        return done
+    if done is not None and settings.same_as(done.get("settings")):
+        if done.get("data") == source.facts.to_dict():
+            return done
     # A run with other settings was another one: begin anew instead of going on with it.
     begun = RunFolder(out).read_settings()
-    resume = begun is None or begun == settings.to_dict()
+    resume = begun is None or settings.same_as(begun)
     return train_run(
         settings,
         source,
@@ -168,12 +169,7 @@ def evaluate_checkpoint(
 def restored(saved: Checkpoint) -> nn.Module:
     """The network of a checkpoint, with its weights."""
     network = build_network(saved.settings, saved.data)
-    try:
-        network.load_state_dict(saved.model)
-    except RuntimeError as error:
-        raise SynthprobeError(
-            f"the checkpoint does not fit {saved.settings.name} as it is built now."
-        ) from error
+    load_weights(network, saved)
     return network
 
 

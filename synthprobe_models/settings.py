@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,6 +17,23 @@ TABLE_PRESETS: Final = ("mini", "paper")
 PROFILE_PRESETS: Final = ("quick", "mini")
 """Those that profiles are made with."""
 PRECISIONS: Final = ("float32", "bfloat16")
+
+_DECIDED: Final[Mapping[str, Mapping[str, str]]] = {
+    "options": {},
+    "optimizer_options": {
+        "lr": "it is the setting rate",
+        "weight_decay": "it is a setting of its own",
+        "name": "it is the setting optimizer",
+        "parameters": "they are those of the network",
+        "params": "they are those of the network",
+    },
+    "schedule_options": {
+        "steps": "the data and the epochs decide",
+        "name": "it is the setting schedule",
+        "optimizer": "it is a setting of its own",
+    },
+}
+"""By the settings that are options of something: names that they cannot have, and why."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +72,8 @@ class TrainSettings(Config):
         Of the forward pass.
     options
         Options of the structure.
+    optimizer_options, schedule_options
+        Options of the optimiser, such as the parts of ``paper``, and of the schedule.
     """
 
     name: str
@@ -73,6 +93,8 @@ class TrainSettings(Config):
     seed: int = option(0, 0, 2**63 - 1, "of weights, order and all other draws")
     precision: str = "float32"
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    optimizer_options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    schedule_options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def validate(self) -> None:
         """Raise `SynthprobeError` for the first setting that is wrong."""
@@ -81,12 +103,24 @@ class TrainSettings(Config):
             raise SynthprobeError(
                 f"precision is {self.precision!r}: it must be one of {', '.join(PRECISIONS)}."
             )
-        try:
-            dict(self.options)
-        except (TypeError, ValueError):
-            raise SynthprobeError(
-                f"options is {self.options!r}: it must be names with values."
-            ) from None
+        for name, decided in _DECIDED.items():
+            given = getattr(self, name)
+            if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+                raise SynthprobeError(f"{name} is {given!r}: it must be names with values.")
+            for key in decided:
+                if key in given:
+                    raise SynthprobeError(f"{key} is not one of the {name}: {decided[key]}.")
+
+    def same_as(self, saved: Mapping[str, Any] | None) -> bool:
+        """Whether these are the settings that a run has saved.
+
+        A setting that was not there yet when the run was begun has its default.
+        """
+        if not isinstance(saved, Mapping):
+            return False
+        mine = json.loads(json.dumps(self.to_dict()))
+        defaults = TrainSettings(name=self.name, probe=self.probe).to_dict()
+        return mine == {**defaults, **saved}
 
 
 PRESETS: Final[Mapping[tuple[str, str], Mapping[str, Any]]] = {

@@ -44,7 +44,12 @@ def open_source(
     if str(on) == STREAM:
         if probe is None:
             raise SynthprobeError(
-                f"a stream needs the name of a dataset: take one of {', '.join(DATASETS)}."
+                f"a stream needs the name of a dataset, --probe: take one of "
+                f"{', '.join(name for name, dataset in DATASETS.items() if dataset.drawn)}."
+            )
+        if probe in DATASETS and not DATASETS[probe].drawn:
+            raise SynthprobeError(
+                f"{probe} is finite, so there is no stream of it: generate a file and name that."
             )
         train = StreamDataset(probe, seed=seed, config=config)
         test = StreamDataset(probe, split="test", seed=seed, config=config, length=TEST_OF_STREAM)

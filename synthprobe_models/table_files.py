@@ -171,7 +171,7 @@ def _cells(line: Line, figures: Sequence[Figure], bounded: bool) -> list[str]:
     if not first["parameters"]:  # nothing was trained
         return [*cells, "-", "-", "-", "-", f"{first['seconds']:.0f}"]
     cells.append(f"{first['parameters']:,}")
-    cells.append(f"{line.row.parameters:,}")
+    cells.append(f"{line.row.parameters:,}" if line.row.parameters else "-")
     cells.append(str(first["settings"]["epochs"]))
     cells.append(", ".join(str(result["settings"]["seed"]) for result in line.results))
     cells.append(f"{statistics.fmean(result['seconds'] for result in line.results):.0f}")
@@ -251,7 +251,7 @@ def _csv(number: int, lines: Sequence[Line]) -> str:
                 [line.row.title, line.row.name, result["settings"]["seed"]]
                 + [value[i] for value in values]
                 + [line.row.figures.get(title) for title in titles]
-                + [line.bound, result["parameters"], line.row.parameters]
+                + [line.bound, result["parameters"], line.row.parameters or None]
                 + [result["settings"]["epochs"], result["seconds"], result["commit"]]
             )
     return text.getvalue()

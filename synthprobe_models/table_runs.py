@@ -12,9 +12,9 @@ from synthprobe_data import DATASETS, CenteredSquareConfig, ColorCodeConfig, Rde
 from synthprobe_data.color_code import ceiling
 from synthprobe_data.settings import Config
 from synthprobe_models.counting import build_bare, count_parameters
-from synthprobe_models.probes import PROBES
-from synthprobe_models.published import Row, find_rows, window_share
-from synthprobe_models.registry import NETWORKS
+from synthprobe_models.probes import PROBES, fitting
+from synthprobe_models.published import Row, find_rows, further_row, probe_of, window_share
+from synthprobe_models.registry import NETWORKS, STRUCTURES
 from synthprobe_models.run_folder import RunFolder
 from synthprobe_models.settings import TrainSettings, preset
 from synthprobe_models.solver_row import SOLVER
@@ -55,6 +55,18 @@ def rows_of(number: int) -> list[Row]:
     return [*find_rows(number), *([SOLVER] if number == SOLVER.table else [])]
 
 
+def further_rows(number: int) -> list[Row]:
+    """A row for every other structure and network of the registry that fits the table's probe."""
+    there = {key_of(row) for row in rows_of(number)}
+    titles = {name: entry.title for name, entry in STRUCTURES.items()}
+    titles |= {name: entry.title for name, entry in NETWORKS.items()}
+    return [
+        further_row(number, name, title)
+        for name, title in titles.items()
+        if name not in there and probe_of(number) in fitting(name)
+    ]
+
+
 @dataclass(frozen=True, kw_only=True)
 class TableRuns:
     """All runs of a table in its folder."""
@@ -88,8 +100,13 @@ class TableRuns:
         return RunFolder(self.out / "runs" / f"{key_of(row)}-{seed}")
 
     def lines(self) -> list[Line]:
-        """The rows of which there are runs, complete or not, that were trained in this way."""
-        found = [self._line(row) for row in rows_of(self.number)]
+        """The rows of which there are runs, complete or not, that were trained in this way.
+
+        A structure that is not of the paper is among them if the registry has it.
+        """
+        begun = {path.name.rpartition("-")[0] for path in (self.out / "runs").glob("*")}
+        further = [row for row in further_rows(self.number) if key_of(row) in begun]
+        found = [self._line(row) for row in (*rows_of(self.number), *further)]
         return [line for line in found if line.results or line.unfinished]
 
     def _line(self, row: Row) -> Line:
@@ -103,7 +120,7 @@ class TableRuns:
                 results += [] if done is None else [done]
                 continue
             wanted = self.settings(row, seed)
-            if folder.read_settings() != wanted.to_dict():
+            if not wanted.same_as(folder.read_settings()):
                 continue
             if done is None:
                 unfinished[seed] = f"{len(folder.read_log())} of {wanted.epochs} epochs"

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from synthprobe_data import DATASETS, SynthprobeError, make_file, open_dataset
 from synthprobe_models.many_runs import Plan, finished_runs
-from synthprobe_models.published import Row
+from synthprobe_models.published import Row, probe_of
 from synthprobe_models.settings import preset
 from synthprobe_models.solver_row import SOLVER, solver_result
 from synthprobe_models.source import Source, open_source
 from synthprobe_models.table_files import TablePaths, write_table
-from synthprobe_models.table_runs import TableData, TableRuns, key_of, rows_of
+from synthprobe_models.table_runs import TableData, TableRuns, further_rows, key_of, rows_of
 from synthprobe_models.train import Machine
 
 DATA: Final[Mapping[tuple[int, str], TableData]] = {
@@ -97,7 +97,8 @@ def make_table(
     seeds
         Runs of each row, with the seeds from 0.
     rows
-        Only these rows, by the names of their structures.
+        Only these rows, by the names of their structures. Any other structure or network that fits
+        the table's probe is a further row, with nothing in the paper's columns.
     epochs
         Instead of those of the preset.
     config
@@ -150,15 +151,17 @@ def make_table(
 
 
 def _rows(number: int, names: Sequence[str] | None) -> list[Row]:
-    """The rows to train; `SynthprobeError` for a name that is not in the table."""
+    """The rows to train; `SynthprobeError` for a name that is not in the table and cannot be."""
     rows = rows_of(number)
     if names is None:
         return rows
     there = [key_of(row) for row in rows]
+    rows += further_rows(number)
     for name in names:
-        if name not in there:
+        if name not in map(key_of, rows):
             raise SynthprobeError(
-                f"table {number} has no row {name!r}: take of {', '.join(there)}."
+                f"table {number} has no row {name!r}: take of {', '.join(there)}, or any other "
+                f"structure that fits the probe {probe_of(number)}."
             )
     return [row for row in rows if key_of(row) in names]
 

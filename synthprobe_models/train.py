@@ -1,33 +1,51 @@
-"""Training: from a source of samples to the weights of a network, step by step."""
+"""Training: from a source of samples to the weights of a network, step by step.
+
+Several processes, each with its share of every batch, train the network that one trains, but for
+rounding. Two kinds of networks are trained otherwise: those with batch normalisation, whose
+statistics are those of the share of a process, and those that draw random numbers.
+"""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import torch
 from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
 
 from synthprobe_data import SynthprobeError
-from synthprobe_models.checkpoint import Checkpoint, DataFacts, load_checkpoint
+from synthprobe_models.checkpoint import (
+    Checkpoint,
+    DataFacts,
+    fitting_checkpoint,
+    load_checkpoint,
+    load_weights,
+)
 from synthprobe_models.data import find_representation
+from synthprobe_models.failures import explained
 from synthprobe_models.feed import Feed, Place, Share, stream
-from synthprobe_models.load import describe_error
 from synthprobe_models.losses import find_loss
 from synthprobe_models.optim import make_optimizer, make_schedule
 from synthprobe_models.probes import find_probe
+from synthprobe_models.processes import gathered_state, joined, set_state
 from synthprobe_models.registry import STRUCTURES
 from synthprobe_models.run_folder import RunFolder
 from synthprobe_models.settings import TrainSettings
 from synthprobe_models.source import Source
+from synthprobe_models.two_task import (
+    CLASSES_OF,
+    TWO_TASK,
+    BothTasks,
+    find_classes,
+    for_both,
+    with_classes,
+)
 
 _QUERIES: Final = 0x71756572  # "quer": no other draw of a run uses this stream
-_OUT_OF_MEMORY: Final = ("out of memory", "can't allocate memory")
 
 
 class DivergedError(SynthprobeError):
@@ -56,6 +74,9 @@ def build_network(settings: TrainSettings, data: DataFacts) -> nn.Module:
     in_a_frame = settings.name == "unet" or settings.name in STRUCTURES
     if settings.down_samplings is not None and in_a_frame:
         extra["down_samplings"] = settings.down_samplings
+    options = dict(settings.options)
+    if settings.loss == TWO_TASK:
+        options = with_classes(settings.name, options, data)
     with torch.random.fork_rng(devices=[]), explained(settings.name):
         torch.manual_seed(settings.seed)
         network = probe.make(
@@ -64,7 +85,7 @@ def build_network(settings: TrainSettings, data: DataFacts) -> nn.Module:
             width=settings.width,
             inputs=inputs,
             outputs=data.outputs,
-            options=settings.options,
+            options=options,
             **extra,
         )
     if settings.head_bias is not None and in_a_frame:
@@ -109,8 +130,9 @@ class Trainer:
                 f"{settings.name} cannot be trained on a share of the positions: take --queries 1."
             )
         self.input_name = find_representation(source.facts.dataset).input
+        self.two_tasks = settings.loss == TWO_TASK
         self.feed = Feed(
-            source.train,
+            source.train.beside(CLASSES_OF) if self.two_tasks else source.train,
             samples=settings.samples,
             batch=settings.batch,
             seed=settings.seed,
@@ -123,16 +145,23 @@ class Trainer:
             self.network.parameters(),
             lr=settings.rate,
             weight_decay=settings.weight_decay,
+            **settings.optimizer_options,
         )
         self.schedule = make_schedule(
-            settings.schedule, self.optimizer, steps=self.feed.steps * settings.epochs
+            settings.schedule,
+            self.optimizer,
+            steps=self.feed.steps * settings.epochs,
+            **settings.schedule_options,
         )
         self.place = Place()
         self.loss_sum = 0.0
         self.seconds = 0.0
 
     def run(self, *, resume: bool = False) -> None:
-        """Train to the end; with ``resume``, from the checkpoint of the folder if there is one."""
+        """Train to the end; with ``resume``, from the checkpoint of the folder if there is one.
+
+        A run goes on bit for bit with as many processes as it was begun with.
+        """
         torch.manual_seed(self.settings.seed + self.machine.share.rank)
         if resume and self.folder.checkpoint.exists():
             self._restore(load_checkpoint(self.folder.checkpoint, self.device))
@@ -180,7 +209,8 @@ class Trainer:
 
     def _loss(self, model: nn.Module, batch: dict[str, Tensor]) -> Tensor:
         if not batch:  # a last batch smaller than the number of processes
-            x = torch.zeros(1, *self.source.facts.input_shape, device=self.device)
+            # Two, as batch normalisation cannot do with one.
+            x = torch.zeros(2, *self.source.facts.input_shape, device=self.device)
             return model(x).sum() * 0
         x = batch[self.input_name].to(self.device, non_blocking=True)
         target = batch["target"].to(self.device, non_blocking=True)
@@ -189,7 +219,8 @@ class Trainer:
             prediction = model(x) if queries is None else model(x, queries)
         if queries is not None:
             target = target.flatten(2)[..., queries]
-        return self.loss(prediction.float(), target)
+        extra = {"classes": find_classes(batch).to(self.device)} if self.two_tasks else {}
+        return self.loss(prediction.float(), target, **extra)
 
     def _queries(self, positions: int) -> Tensor | None:
         """The positions at which the loss of this step is computed; ``None`` for all."""
@@ -205,9 +236,10 @@ class Trainer:
         return torch.autocast(self.device.type, dtype=torch.bfloat16)
 
     def _wrapped(self) -> nn.Module:
-        model: nn.Module = self.network
+        model = BothTasks(for_both(self.network)) if self.two_tasks else self.network
         if self.machine.share.world > 1:
-            model = DistributedDataParallel(model)
+            with explained(self.settings.name):
+                model = joined(model, self.source.facts.input_shape, self.device)
         return torch.compile(model) if self.machine.compile else model  # type: ignore[return-value]
 
     def _end_epoch(self, epoch: int) -> None:
@@ -228,11 +260,9 @@ class Trainer:
         self._save()
 
     def _save(self) -> None:
+        random = gathered_state(self.device, self.machine.share)
         if self.machine.share.rank != 0:
             return
-        random = {"cpu": torch.get_rng_state()}
-        if self.device.type == "cuda":
-            random["cuda"] = torch.cuda.get_rng_state(self.device)
         Checkpoint(
             settings=self.settings,
             data=self.source.facts,
@@ -247,17 +277,17 @@ class Trainer:
         ).save(self.folder.checkpoint)
 
     def _restore(self, saved: Checkpoint) -> None:
-        if saved.settings != self.settings or saved.data != self.source.facts:
+        same = self.settings.same_as(saved.settings.to_dict())
+        if not same or saved.data != self.source.facts:
             raise SynthprobeError(
                 f"{self.folder.path} was begun with other settings or on other data: take those, "
                 f"or another folder."
             )
-        self.network.load_state_dict(saved.model)
-        self.optimizer.load_state_dict(dict(saved.optimizer))
-        self.schedule.load_state_dict(dict(saved.schedule))
-        torch.set_rng_state(saved.random["cpu"].cpu())
-        if "cuda" in saved.random and self.device.type == "cuda":
-            torch.cuda.set_rng_state(saved.random["cuda"].cpu(), self.device)
+        load_weights(self.network, saved)
+        with fitting_checkpoint(self.settings.name):
+            self.optimizer.load_state_dict(dict(saved.optimizer))
+            self.schedule.load_state_dict(dict(saved.schedule))
+        set_state(saved.random, self.device, self.machine.share)
         self.place = Place(saved.epoch, saved.step)
         self.loss_sum, self.seconds = saved.loss_sum, saved.seconds
 
@@ -272,34 +302,3 @@ class Trainer:
             unit="step",
             disable=None if shown else True,
         )
-
-
-@contextmanager
-def clear_errors() -> Iterator[None]:
-    """Say in one sentence that memory ran out."""
-    try:
-        yield
-    except (MemoryError, RuntimeError) as error:
-        if _out_of_memory(error):
-            raise SynthprobeError(
-                "there is not enough memory: try a smaller --batch, a smaller --width, or "
-                "--queries below 1."
-            ) from error
-        raise
-
-
-@contextmanager
-def explained(name: str) -> Iterator[None]:
-    """Say in one sentence what went wrong inside a structure, which may be anybody's code."""
-    try:
-        yield
-    except SynthprobeError:
-        raise
-    except Exception as error:
-        if _out_of_memory(error):
-            raise
-        raise SynthprobeError(f"{name} failed: {describe_error(error)}.") from error
-
-
-def _out_of_memory(error: Exception) -> bool:
-    return isinstance(error, MemoryError) or any(text in str(error) for text in _OUT_OF_MEMORY)

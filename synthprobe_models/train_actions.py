@@ -31,7 +31,7 @@ from synthprobe_models.source import STREAM, Source, open_source
 from synthprobe_models.sweep import sweep
 from synthprobe_models.tables import make_table
 from synthprobe_models.train import Machine
-from synthprobe_models.train_cli import NAMED
+from synthprobe_models.train_cli import NAMED, OPTIONS
 
 
 def train(given: argparse.Namespace) -> int:
@@ -182,10 +182,13 @@ def _source(given: argparse.Namespace) -> Source:
         if given.data:
             raise SynthprobeError("--data is for --on stream: a file has its own settings.")
         return open_source(given.on, probe=given.probe)
+    check_name(given.name)
+    probes = fitting(given.name)
+    probe = probes[0] if given.probe is None and len(probes) == 1 else given.probe
     config = None
-    if given.probe in DATASETS and given.data:
-        config = DATASETS[given.probe].config.from_dict(_pairs("--data", given.data))
-    return open_source(STREAM, probe=given.probe, config=config)
+    if probe in DATASETS and given.data:
+        config = DATASETS[probe].config.from_dict(_pairs("--data", given.data))
+    return open_source(STREAM, probe=probe, config=config)
 
 
 def _settings(given: argparse.Namespace, source: Source) -> TrainSettings:
@@ -196,8 +199,9 @@ def _settings(given: argparse.Namespace, source: Source) -> TrainSettings:
         raise SynthprobeError(f"{given.name} does not fit the probe {probe}.")
     names = [setting.name for setting in options(TrainSettings)] + list(NAMED)
     chosen = {name: getattr(given, name) for name in names if getattr(given, name) is not None}
-    if given.options:
-        chosen["options"] = _pairs("--options", given.options)
+    for name in OPTIONS:
+        if words := getattr(given, name):
+            chosen[name] = _pairs("--" + name.replace("_", "-"), words)
     return TrainSettings(
         **{**preset(probe, given.preset), "name": given.name, "probe": probe, **chosen}
     )

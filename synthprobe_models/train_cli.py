@@ -13,11 +13,20 @@ from synthprobe_models.settings import PRESET_NAMES, PROFILE_PRESETS, TABLE_PRES
 _HELP: Final = {
     "optimizer": "paper, ranger21, sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw",
     "schedule": "ranger21 or constant",
-    "loss": "scale-invariant, silog or mse",
+    "loss": "scale-invariant, silog, mse, or two-task: rank and colour of rde (deeplab-*, ...)",
     "precision": "float32 or bfloat16",
 }
 NAMED: Final = tuple(_HELP)
 """The settings that are names."""
+OPTIONS: Final = {
+    "options": "options of the structure, such as heads=4",
+    "optimizer_options": "options of the optimiser; of paper and ranger21: clip, clip_norm, "
+    "centralisation, normalisation, positive_negative, belief, softplus, lookahead, "
+    "lookahead_blend, betas, epsilon, such as lookahead=0 belief=false",
+    "schedule_options": "options of the schedule; of ranger21: warm_up_share, warm_down_share, "
+    "floor, beta2",
+}
+"""The settings that are options of something, each with its meaning."""
 
 
 def _act(name: str) -> Callable[[argparse.Namespace], int]:
@@ -69,7 +78,12 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
     table.add_argument("--preset", choices=TABLE_PRESETS, default="mini", help="sizes (mini)")
     table.add_argument("--out", type=Path, metavar="FOLDER", help="folder (table-NUMBER-PRESET)")
     table.add_argument("--seeds", type=int, default=1, metavar="N", help="runs of each row (1)")
-    table.add_argument("--rows", nargs="+", metavar="NAME", help="only these rows, by structure")
+    table.add_argument(
+        "--rows",
+        nargs="+",
+        metavar="NAME",
+        help="only these rows, by structure; any other one that fits is a further row",
+    )
     table.add_argument("--epochs", type=int, metavar="N", help="instead of the preset's")
     table.add_argument(
         "--jobs", type=int, metavar="N", help="runs at a time (mini on a CPU: one a core; else 1)"
@@ -121,7 +135,9 @@ def _add_run_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--on", required=True, metavar="PATH", help="file or folder of shards, or: stream"
     )
-    command.add_argument("--probe", help="which dataset a stream generates")
+    command.add_argument(
+        "--probe", help="which dataset a stream generates (the one that NAME fits, if it is one)"
+    )
     command.add_argument(
         "--data", nargs="+", default=[], metavar="K=V", help="settings of the data of a stream"
     )
@@ -137,9 +153,9 @@ def _add_run_options(command: argparse.ArgumentParser) -> None:
         )
     for name in NAMED:
         settings.add_argument(f"--{name}", metavar="NAME", help=_HELP[name])
-    settings.add_argument(
-        "--options", nargs="+", metavar="K=V", help="options of the structure, such as heads=4"
-    )
+    for name, meaning in OPTIONS.items():
+        flag = "--" + name.replace("_", "-")
+        settings.add_argument(flag, nargs="+", metavar="K=V", help=meaning)
     _add_machine_options(command)
 
 

@@ -10,17 +10,22 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
+from synthprobe_data.cards.facts import machine
 from synthprobe_models.counting import build_bare, count_parameters
 from synthprobe_models.registry import STRUCTURES
+from synthprobe_models.runs import commit
 
 Form = Callable[[Tensor], Tensor]
 
@@ -91,8 +96,87 @@ def windows(module: nn.Module) -> Form:
         y = y.permute(0, 1, 4, 2, 5, 3, 6).reshape(batch, height, width, channels)
         if hasattr(module, "convolution"):
             values = qkv[..., -channels:].permute(0, 3, 1, 2)
-            y = y + module.convolution(values).permute(0, 2, 3, 1)
+            y = y + beside(values, side).permute(0, 2, 3, 1)
         return module.out(y).permute(0, 3, 1, 2)
+
+    def beside(values: Tensor, side: int) -> Tensor:
+        """LIM over the whole picture, LEM in each window for itself."""
+        if not type(module).__name__.startswith("Enhanced"):
+            return module.convolution(values)
+        batch, channels, height, width = values.shape
+        cut = values.view(batch, channels, height // side, side, width // side, side)
+        cut = cut.permute(0, 2, 4, 1, 3, 5)
+        y = module.convolution(cut.flatten(0, 2)).view_as(cut)
+        return y.permute(0, 3, 1, 4, 2, 5).reshape(values.shape)
+
+    return form
+
+
+def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Attention as it is written: a softmax between two products."""
+    return (q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5).softmax(-1) @ v
+
+
+def heads_of(x: Tensor, heads: int) -> Tensor:
+    return x.unflatten(-1, (heads, -1)).transpose(1, 2)
+
+
+def ssa(module: nn.Module) -> Form:
+    def form(x: Tensor) -> Tensor:
+        reduced = tokens(module.reduce(x))  # the squares fill the pictures here
+        reduced = F.gelu(module.norm(module.widen(reduced)))
+        parts = (module.query(tokens(x)), module.key(reduced), module.value(reduced))
+        y = attend(*(heads_of(part, module.heads) for part in parts))
+        return module.out(y.transpose(1, 2).flatten(2)).transpose(1, 2).view_as(x)
+
+    return form
+
+
+def nystromformer(module: nn.Module) -> Form:
+    """The formula of its paper, with the same iteration for the pseudo-inverse."""
+
+    def means(x: Tensor) -> Tensor:
+        parts = x.tensor_split(min(module.landmarks, x.shape[-2]), dim=-2)
+        return torch.stack([part.mean(-2) for part in parts], dim=-2)
+
+    def weights(q: Tensor, k: Tensor) -> Tensor:
+        return (q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5).softmax(-1)
+
+    def inverted(a: Tensor) -> Tensor:
+        eye = torch.eye(a.shape[-1])
+        norms = a.sum(-2).amax(-1) * a.sum(-1).amax(-1)
+        z = a.transpose(-1, -2) / norms[..., None, None]
+        for _ in range(module.iterations):
+            az = a @ z
+            z = z @ (13 * eye - az @ (15 * eye - az @ (7 * eye - az))) / 4
+        return z
+
+    def form(x: Tensor) -> Tensor:
+        q, k, v = (heads_of(part, module.heads) for part in module.qkv(tokens(x)).chunk(3, -1))
+        few_q, few_k = means(q), means(k)
+        y = weights(q, few_k) @ (inverted(weights(few_q, few_k)) @ (weights(few_q, k) @ v))
+        return y.transpose(2, 3).reshape(x.shape)
+
+    return form
+
+
+def deformable(module: nn.Module) -> Form:
+    """Tap after tap: the picture read beside its places, weighed, and convolved with 1x1."""
+    size = module.weight.shape[-1]
+
+    def form(x: Tensor) -> Tensor:
+        height, width = x.shape[2:]
+        offset, mask = module.guide(x).split([2 * size**2, size**2], dim=1)
+        rows, columns = torch.meshgrid(torch.arange(height), torch.arange(width), indexing="ij")
+        y = module.bias[:, None, None]
+        for tap in range(size**2):
+            down, right = divmod(tap, size)
+            row = rows + down - size // 2 + offset[:, 2 * tap]
+            column = columns + right - size // 2 + offset[:, 2 * tap + 1]
+            grid = torch.stack([(2 * column + 1) / width - 1, (2 * row + 1) / height - 1], -1)
+            seen = F.grid_sample(x, grid, align_corners=False) * mask[:, tap, None].sigmoid()
+            y = y + F.conv2d(seen, module.weight[:, :, down, right, None, None])
+        return y
 
     return form
 
@@ -199,13 +283,18 @@ OBVIOUS: dict[str, Callable[[nn.Module], Form]] = {
     "transformer": transformer,
     "mlp-mixer": mlp_mixer,
     "linformer": linformer,
+    "nystromformer": nystromformer,
+    "deformable": deformable,
+    "ssa": ssa,
     "window-attention": windows,
     "iwsa": windows,
+    "window-attention-lem": windows,
     "encoder-pre-norm": encoder,
     "encoder-post-norm": encoder,
     "squeeze-and-excitation": squeeze_and_excitation,
 }
-"""The others have no form that is more obvious than theirs."""
+"""The others have no form that is more obvious than theirs. Of reformer the obvious form would be
+dense attention with a mask by buckets, which is another algorithm: it takes N^2 operations."""
 
 
 def forward(form: Form, x: Tensor) -> None:
@@ -289,21 +378,38 @@ def measure(name: str, side: int) -> tuple[list[str], bool]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer positions")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="Markdown page to write, too")
     parser.add_argument("names", nargs="*", default=list(STRUCTURES), help="which (all)")
     given = parser.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    print(f"{CHANNELS} channels, batches of {BATCH}, options of the probe {PROBE}\n")
-    print("| structure | N | forward, ms | and backward, ms | peak, MB | ratio | and backward |")
-    print("|---|---|---|---|---|---|---|")
+    lines: list[str] = []
+
+    def say(line: str) -> None:
+        lines.append(line)
+        print(line, flush=True)
+
+    say(f"{CHANNELS} channels, batches of {BATCH}, options of the probe {PROBE}\n")
+    say("| structure | N | forward, ms | and backward, ms | peak, MB | ratio | and backward |")
+    say("|---|---|---|---|---|---|---|")
     slow = []
     for name in given.names:
         for side in SIDES[:-1] if given.quick else SIDES:
             cells, above = measure(name, side)
-            print(f"| {' | '.join(cells)} |", flush=True)
+            say(f"| {' | '.join(cells)} |")
             if above:
                 slow.append(f"{name} at N = {side**2}")
-    print(f"\nAbove {LIMIT:g} times the obvious form: {', '.join(slow) or 'none'}.")
+    say(f"\nAbove {LIMIT:g} times the obvious form: {', '.join(slow) or 'none'}.")
+    if given.out is not None:
+        given.out.write_text(page(lines), encoding="utf-8")
+
+
+def page(lines: list[str]) -> str:
+    """What was measured as a page: how, what, and where it comes from."""
+    command = shlex.join(["python", "tools/bench_layers.py", *sys.argv[1:]])
+    origin = f"`{command}`, commit {commit()}, torch {torch.__version__}, on: {machine()}."
+    how = (__doc__ or "").strip()
+    return "\n".join(["# Time and memory of the structures", "", how, "", *lines, "", origin, ""])
 
 
 if __name__ == "__main__":

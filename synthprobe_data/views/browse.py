@@ -21,6 +21,7 @@ from synthprobe_data.shards.export import png
 from synthprobe_data.shards.opened import OpenDataset, Split, open_dataset
 from synthprobe_data.shards.writer import check_target, write_text
 from synthprobe_data.views.explanation import Explanation, explain, pick_split
+from synthprobe_data.views.figure import file_name
 
 MAX_SAMPLES: Final = 20_000
 _FIGURES: Final = {
@@ -74,6 +75,12 @@ def write_page(
             raise SynthprobeError(f"{chosen.name} of {path} has no samples.")
         write_text(out, _page(data, chosen, shown, progress))
     return shown
+
+
+def page_name(path: str | Path, split: str | None = None) -> Path:
+    """A name for the page in the current folder: ``rde-test.html`` for the split test of rde.h5."""
+    with open_dataset(path) as data:
+        return Path(f"{Path(path).resolve().stem}-{file_name(pick_split(data, split).name)}.html")
 
 
 def _page(data: OpenDataset, split: Split, count: int, progress: bool) -> str:

@@ -210,6 +210,9 @@ def _check(options: dict[str, Any]) -> None:
             raise SynthprobeError(f"{name} is {options[name]!r}: it must not be negative.")
     if len(options["betas"]) != 2 or not all(0 <= beta < 1 for beta in options["betas"]):
         raise SynthprobeError(f"betas is {options['betas']!r}: it must be two numbers in [0, 1).")
+    for name in ("centralisation", "belief"):
+        if not isinstance(options[name], bool):
+            raise SynthprobeError(f"{name} is {options[name]!r}: it must be true or false.")
     if options["normalisation"] not in NORMALISATIONS:
         raise SynthprobeError(
             f"normalisation is {options['normalisation']!r}: it must be one of "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from torch.optim import Optimizer
@@ -36,21 +36,41 @@ class Ranger21Schedule:
         Decay of the second moment of the optimiser.
     floor
         The factor of the last step.
+    warm_up_share
+        Share of the run that is warm-up, instead of the rule above.
+    warm_down_share
+        Share of the run that is warm-down.
     """
 
     steps: int
     beta2: float = BETAS[1]
     floor: float = FLOOR
+    warm_up_share: float | None = None
+    warm_down_share: float = WARM_DOWN
+
+    def __post_init__(self) -> None:
+        """Raise `SynthprobeError` for the first option that is wrong."""
+        for name in ("beta2", "floor", "warm_up_share", "warm_down_share"):
+            value = getattr(self, name)
+            if name == "warm_up_share" and value is None:
+                continue
+            number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if not number or not 0 <= value <= 1 or (name == "beta2" and value == 1):
+                raise SynthprobeError(f"{name} is {value!r}: it must be a number from 0 to 1.")
+        if (self.warm_up_share or 0) + self.warm_down_share > 1:
+            raise SynthprobeError("warm_up_share and warm_down_share are more than 1 together.")
 
     @property
     def warm_up(self) -> int:
         """Steps until the factor is 1."""
+        if self.warm_up_share is not None:
+            return max(1, round(self.warm_up_share * self.steps))
         return max(1, min(round(2 / (1 - self.beta2)), int(WARM_UP * self.steps)))
 
     @property
     def warm_down(self) -> int:
         """Steps after the last with factor 1."""
-        return round(WARM_DOWN * self.steps)
+        return round(self.warm_down_share * self.steps)
 
     def __call__(self, step: int) -> float:
         """The factor of a step, counted from 0."""
@@ -78,7 +98,7 @@ class ConstantSchedule:
         return 1.0
 
 
-SCHEDULES: Final[Mapping[str, Callable[..., Callable[[int], float]]]] = {
+SCHEDULES: Final[Mapping[str, type[Ranger21Schedule | ConstantSchedule]]] = {
     "ranger21": Ranger21Schedule,
     "constant": ConstantSchedule,
 }
@@ -103,7 +123,14 @@ def schedule(name: str, steps: int, **options: Any) -> Callable[[int], float]:
         raise SynthprobeError(f"there is no schedule {name!r}: take one of {', '.join(SCHEDULES)}.")
     if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
         raise SynthprobeError(f"steps is {steps!r}: it must be a whole number from 1.")
-    return SCHEDULES[name](steps=steps, **options)
+    try:
+        return SCHEDULES[name](steps=steps, **options)
+    except TypeError as error:
+        known = [field.name for field in fields(SCHEDULES[name]) if field.name != "steps"]
+        wrong = next(option for option in options if option not in known)
+        raise SynthprobeError(
+            f"the schedule {name} has no option {wrong!r}: take of {', '.join(known) or 'none'}."
+        ) from error
 
 
 def make_schedule(name: str, optimizer: Optimizer, *, steps: int, **options: Any) -> LambdaLR:

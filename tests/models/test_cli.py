@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -52,6 +54,7 @@ class Narrow(Halved):
         return x[:, :, 1:] + x
 """
 SMALL = ("--width", 4, "--shape", "12x14")
+SMALL_UNET = ("--width", "2", "--shape", "32x32")
 
 
 @pytest.fixture(autouse=True)
@@ -145,8 +148,7 @@ def test_a_structure_that_cannot_be_built_does_not_cost_the_list(few, mine, caps
 
 
 def test_inspect_says_all_about_a_structure_and_draws_what_it_sees(mine, tmp_path, capsys) -> None:
-    out = tmp_path / "pictures"
-    out.mkdir()
+    out = tmp_path / "new" / "pictures"
     assert run("inspect", "mine", "--load", mine, *SMALL, "--out", out, "--json") == 0
     facts = json.loads(capsys.readouterr().out)
     assert (facts["probe"], facts["shape"], facts["width"]) == ("centered-square", [12, 14], 4)
@@ -215,7 +217,7 @@ def test_a_whole_network_is_looked_at_as_it_is(capsys) -> None:
         ),
         (["inspect", "mine", "--shape", "5x5", "--width", "2"], "5 x 5 positions are too few"),
         (["inspect", "mine", "--width", "0"], "--width is 0: it must be at least 1"),
-        (["inspect", "mine", "--out", "nowhere"], "the folder nowhere does not exist"),
+        (["inspect", "mine", "--out", __file__], "could not be made: File exists"),
         (["inspect", "mine-halved", *map(str, SMALL)], "mine-halved"),
         (["inspect", "mine-narrow", *map(str, SMALL)], "RuntimeError"),
         (["list", "--load", "nowhere.py"], "there is no file nowhere.py to load"),
@@ -275,6 +277,31 @@ def test_without_torch_the_command_says_what_to_install(monkeypatch, capsys) -> 
     )
 
 
+@pytest.mark.parametrize("name", list(NETWORKS))
+def test_every_network_is_looked_at_without_any_option(name, monkeypatch, capsys) -> None:
+    # Narrow, so that it does not take long; no option says so.
+    narrow = partial(NETWORKS[name].build, width=4)
+    monkeypatch.setitem(NETWORKS, name, dataclasses.replace(NETWORKS[name], build=narrow))
+    assert run("inspect", name) == 0
+    assert "the network, 32 x 32 positions:" in capsys.readouterr().out
+
+
 def test_the_command_starts_without_torch() -> None:
     code = "import sys, synthprobe_models.cli; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("command", ["synthprobe_models.cli", "synthprobe_data.shards_cli"])
+def test_output_that_nobody_reads_on_ends_the_command_without_a_word(command: str) -> None:
+    words = ["ready", "rde"] if "shards" in command else ["inspect", "unet", *SMALL_UNET]
+    process = subprocess.Popen(
+        [sys.executable, "-m", command, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == ""
+    assert process.wait() == 141

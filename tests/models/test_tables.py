@@ -17,6 +17,7 @@ from synthprobe_models.counting import count_parameters  # noqa: E402
 from synthprobe_models.data import StreamDataset  # noqa: E402
 from synthprobe_models.probes import PROBES  # noqa: E402
 from synthprobe_models.published import find_rows  # noqa: E402
+from synthprobe_models.registry import STRUCTURES  # noqa: E402
 from synthprobe_models.run_folder import RunFolder  # noqa: E402
 from synthprobe_models.settings import preset  # noqa: E402
 from synthprobe_models.solver_row import SolverNetwork  # noqa: E402
@@ -233,6 +234,51 @@ def test_a_row_that_is_not_in_the_table_and_data_of_others_are_refused(tmp_path)
     make_table(2, "mini", tmp_path, rows=["lambda-pe"], epochs=1, machine=QUIET)
     with pytest.raises(SynthprobeError, match="other settings than are needed here"):
         tables.data_file("centered-square", DATA[2, "paper"], tmp_path / "data")
+
+
+MINE = """
+from torch import nn
+from synthprobe_models import structure
+
+@structure("{name}", title="Mine", dimensions=[2])
+class Mine(nn.Conv2d):
+    def __init__(self, channels, shape):
+        super().__init__(channels, channels, 3, padding=1)
+"""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_structure_of_ones_own_is_a_further_row_and_is_found_again(
+    tmp_path, monkeypatch, jobs: int
+) -> None:
+    name = f"mine{jobs}"
+    (tmp_path / "mine.py").write_text(MINE.format(name=name))
+    out = tmp_path / "table"
+    words = ["table", "2", "--epochs", "1", "--out", str(out), "--jobs", str(jobs)]
+    load = ["--load", str(tmp_path / "mine.py")]
+    try:
+        assert main([*words, *load, "--rows", name, "transformer"]) == 0
+        monkeypatch.setattr(Trainer, "run", None)
+        paths = make_table(2, "mini", out, rows=[name], epochs=1, machine=QUIET)
+        with open(paths.csv, newline="", encoding="utf-8") as file:
+            lines = list(csv.DictReader(file))
+        assert [line["name"] for line in lines] == ["transformer", name]
+        assert {line["paper_test_iou"] + line["paper_parameters"] for line in lines} == {""}
+        text = paths.markdown.read_text(encoding="utf-8")
+        (row,) = [line.split(" | ") for line in text.splitlines() if line.startswith("| Mine")]
+        assert [row[2], row[4], row[6]] == ["-", "-", "-"]
+        (out / "runs" / f"{name}-0" / "result.json").unlink()
+        monkeypatch.setattr(Trainer, "run", lambda self, **_: None)
+        paths = make_table(2, "mini", out, rows=["lambda-pe"], epochs=1, machine=QUIET)
+        assert "Not finished: Mine, seed 0 (1 of 1 epochs)." in paths.markdown.read_text()
+    finally:
+        STRUCTURES.pop(name, None)
+
+
+def test_a_further_row_of_the_codes_has_their_ceiling(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(Trainer, "run", lambda self, **_: None)
+    paths = make_table(3, "mini", tmp_path, rows=["encoder-pre-norm"], machine=QUIET)
+    assert "the best possible solver is expected" in paths.markdown.read_text(encoding="utf-8")
 
 
 def test_a_table_without_runs_is_refused(tmp_path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -15,8 +17,9 @@ torch = pytest.importorskip("torch")
 
 from synthprobe_data import SynthprobeError  # noqa: E402
 from synthprobe_models.checkpoint import load_checkpoint  # noqa: E402
+from synthprobe_models.cli import main  # noqa: E402
 from synthprobe_models.networks.unet import UNet  # noqa: E402
-from synthprobe_models.registry import STRUCTURES, structure  # noqa: E402
+from synthprobe_models.registry import NETWORKS, STRUCTURES, Network, structure  # noqa: E402
 from synthprobe_models.run_folder import RunFolder  # noqa: E402
 from synthprobe_models.runs import finished_run, train_run  # noqa: E402
 from synthprobe_models.source import open_source  # noqa: E402
@@ -165,6 +168,19 @@ def test_other_settings_or_other_data_are_not_resumed(source, tmp_path) -> None:
             train_run(settings, samples, tmp_path / "run", machine=QUIET, resume=True)
 
 
+@pytest.mark.parametrize("what", ["model", "optimizer"])
+def test_a_checkpoint_of_a_structure_that_was_changed_is_refused(
+    source, tmp_path, what: str
+) -> None:
+    train_run(small_settings(), source, tmp_path / "run", machine=QUIET, picture_every=0)
+    path = tmp_path / "run" / "checkpoint.pt"
+    saved = load_checkpoint(path)
+    changed = {"model": {}, "optimizer": {"state": {}, "param_groups": []}}[what]
+    dataclasses.replace(saved, **{what: changed}).save(path)
+    with pytest.raises(SynthprobeError, match="the checkpoint does not fit unet as it is built"):
+        train_run(small_settings(), source, tmp_path / "run", machine=QUIET, resume=True)
+
+
 def test_a_folder_with_a_run_is_refused_and_untouched(source, tmp_path) -> None:
     train_run(small_settings(), source, tmp_path / "run", machine=QUIET)
     before = {p.name: p.read_bytes() for p in (tmp_path / "run").iterdir() if p.is_file()}
@@ -228,6 +244,50 @@ def test_a_stream_can_be_trained_on(tmp_path) -> None:
     assert result["data"]["content"] == "stream with seed 0"
     assert result["test_samples"] == 2_000
     assert result["train_samples"] == 9
+
+
+def test_a_stream_is_of_the_one_probe_that_a_network_fits(tmp_path, capsys) -> None:
+    words = ["train", "unet", "--on", "stream", "--data", "height=16", "width=16", "n_rectangles=2"]
+    words += ["n_vis=2", "n_gap=2", "n_par=2", "--width", "3", "--batch", "2", "--samples", "2"]
+    assert (
+        main([*words, "--epochs", "1", "--picture-every", "0", "--out", str(tmp_path / "r")]) == 0
+    )
+    assert load_checkpoint(tmp_path / "r" / "checkpoint.pt").data.dataset == "rde"
+
+
+@pytest.mark.parametrize(
+    ("probe", "sentence"),
+    [
+        (None, "a stream needs the name of a dataset, --probe: take one of rde, color-code."),
+        ("centered-square", "centered-square is finite, so there is no stream of it"),
+    ],
+)
+def test_a_stream_that_cannot_be_gets_one_sentence(tmp_path, capsys, probe, sentence) -> None:
+    given = [] if probe is None else ["--probe", probe]
+    out = ["--out", str(tmp_path / "run")]
+    assert main(["train", "lambda", "--on", "stream", *given, *out]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not any(map(shutil.which, ("c++", "g++", "clang++"))), reason="no C++ compiler")
+def test_a_compiled_network_is_trained_as_it_is(source, tmp_path, monkeypatch) -> None:
+    # One with little to compile, which takes long.
+    small = Network(
+        name="small",
+        title="Small",
+        source="",
+        build=lambda inputs, outputs, shape, width: torch.nn.Conv2d(inputs, outputs, 1),
+        probes=("rde",),
+    )
+    monkeypatch.setitem(NETWORKS, "small", small)
+    settings = small_settings(name="small", epochs=1, batch=5, optimizer="sgd", rate=0.1)
+    for name, compiled in (("plain", False), ("compiled", True)):
+        machine = Machine(progress=False, compile=compiled)
+        train_run(settings, source, tmp_path / name, machine=machine, picture_every=0)
+    plain, fast = weights(tmp_path / "plain"), weights(tmp_path / "compiled")
+    assert plain.keys() == fast.keys()
+    for name, value in plain.items():
+        assert torch.allclose(value, fast[name], rtol=1e-3, atol=1e-5), name
 
 
 def test_bfloat16_trains(source, tmp_path) -> None:

@@ -116,7 +116,7 @@ def check_readable(palette: ArrayLike, *, blur: float = 0.7) -> None:
 
 
 def _checked_picture(image: ArrayLike) -> NDArray[np.uint8]:
-    picture = np.asarray(image)
+    picture = _array("image", image)
     shape = picture.shape
     if (
         picture.dtype != np.uint8
@@ -131,6 +131,13 @@ def _checked_picture(image: ArrayLike) -> NDArray[np.uint8]:
     return np.require(picture, np.uint8, ["C", "W"])  # for the kernels
 
 
+def _array(name: str, values: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError) as error:  # such as rows of different lengths
+        raise SynthprobeError(f"{name} is not an array: {error}.".replace("..", ".")) from error
+
+
 def _checked_blur(blur: Any) -> float:
     if isinstance(blur, bool) or not isinstance(blur, int | float) or not 0 <= blur <= MAX_BLUR:
         raise SynthprobeError(f"blur is {blur!r}: it must be a number from 0 to {MAX_BLUR:g}.")
@@ -138,7 +145,7 @@ def _checked_blur(blur: Any) -> float:
 
 
 def _checked_palette(palette: ArrayLike) -> NDArray[np.uint8]:
-    colors = np.asarray(palette)
+    colors = _array("palette", palette)
     if (
         colors.dtype != np.uint8
         or colors.ndim != 2

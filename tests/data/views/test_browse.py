@@ -91,6 +91,18 @@ def test_bad_wishes_get_one_sentence_and_leave_nothing(rde_file: Path, tmp_path:
     assert main(["browse", str(rde_file), "--out", str(tmp_path / "old.html"), "--force"]) == 0
 
 
+def test_a_page_without_a_name_is_named_after_the_file_and_the_split(
+    rde_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["browse", str(rde_file), "--split", "train", "--samples", "1"]) == 0
+    assert os.listdir(tmp_path) == [f"{rde_file.stem}-train.html"]
+    assert capsys.readouterr().out.startswith(f"{rde_file.stem}-train.html: 1 samples")
+
+
 # ------------------------------------------------------------------------------- a real browser
 
 CHROMIUM = find_chromium()

@@ -85,3 +85,26 @@ def test_unknown_schedules_and_wrong_steps_are_said() -> None:
         schedule("cosine", 10)
     with pytest.raises(SynthprobeError, match="steps is 0: it must be a whole number from 1"):
         schedule("ranger21", 0)
+
+
+def test_the_shares_of_a_run_that_are_warm_up_and_warm_down_can_be_chosen() -> None:
+    factor = schedule("ranger21", 100, warm_up_share=0.5, warm_down_share=0.1)
+    assert [factor(k) for k in (24, 49, 89)] == [0.5, 1, 1]
+    assert factor(90) < 1
+    assert [schedule("ranger21", 10, warm_up_share=0, warm_down_share=0)(k) for k in (0, 9)] == [
+        1
+    ] * 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"warm_up_share": 1.5}, r"warm_up_share is 1\.5: it must be a number from 0 to 1"),
+        ({"floor": "low"}, "floor is 'low': it must be a number"),
+        ({"warm_up_share": 0.8}, "are more than 1 together"),
+        ({"warmup": 1}, "the schedule ranger21 has no option 'warmup': take of beta2, floor"),
+    ],
+)
+def test_wrong_options_of_a_schedule_get_one_sentence(options, message) -> None:
+    with pytest.raises(SynthprobeError, match=message):
+        schedule("ranger21", 100, **options)

@@ -277,3 +277,10 @@ def test_a_narrow_rectangle_whose_commonest_hue_is_beside_its_own_is_read_withou
     block, _ = generate_block(RdeConfig(), 0, "train", 38_459, 1)
     reading = solve(block["image"][0])
     assert reading.rank.tolist() == block["rank"][0].tolist()
+
+
+def test_rows_of_different_lengths_are_no_picture_and_no_palette() -> None:
+    with pytest.raises(SynthprobeError, match="image is not an array"):
+        solve([[1, 2], [3]])  # type: ignore[list-item]
+    with pytest.raises(SynthprobeError, match="palette is not an array"):
+        solve(np.zeros((16, 16, 3), np.uint8), [[1, 2, 3], [4]])
