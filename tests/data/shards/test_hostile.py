@@ -15,7 +15,7 @@ import h5py
 import numpy as np
 import pytest
 
-from synthprobe_data import RdeConfig, SynthprobeError, make_file, open_dataset
+from synthprobe_data import ColorCodeConfig, RdeConfig, SynthprobeError, make_file, open_dataset
 from synthprobe_data.shards.manifest import read_manifest
 from synthprobe_data.shards.reader import ShardReader
 
@@ -98,6 +98,56 @@ def unpacked_bomb(file: h5py.File) -> None:
     file["label"].id.write_direct_chunk((0, 0, 0), bytes(100_000), filter_mask=1)
 
 
+def never_written(name: str, **options: object) -> Callable[[h5py.File], None]:
+    def change(file: h5py.File) -> None:
+        shape, dtype = file[name].shape, file[name].dtype
+        del file[name]
+        file.create_dataset(name, shape, dtype, **options)
+
+    return change
+
+
+def one_chunk_missing(file: h5py.File) -> None:
+    label = file["label"][()]
+    never_written("label", chunks=(1, *label.shape[1:]), compression="gzip")(file)
+    for row in range(1, len(label)):
+        file["label"][row] = label[row]
+
+
+def bomb_of_many_rows(file: h5py.File) -> None:
+    """A chunk of the numbers of rectangles that decodes to far more than its rows."""
+    file["n_rectangles"].id.write_direct_chunk((0,), zlib.compress(bytes(50_000_000)))
+
+
+def unpacked_bomb_of_many_rows(file: h5py.File) -> None:
+    file["n_rectangles"].id.write_direct_chunk((0,), bytes(100_000), filter_mask=1)
+
+
+def rows_from_nothing(rows: int, chunk_rows: int = 1024) -> Callable[[h5py.File], None]:
+    """So many rows, and none of them written."""
+
+    def change(file: h5py.File) -> None:
+        for name in list(file):
+            shape, dtype = file[name].shape[1:], file[name].dtype
+            del file[name]
+            chunk = 1 if file.attrs["dataset"] == b"rde" and len(shape) > 1 else chunk_rows
+            file.create_dataset(
+                name, (rows, *shape), dtype, chunks=(chunk, *shape), compression="gzip"
+            )
+        file.attrs["splits"] = np.bytes_(json.dumps({"train": [0, rows]}))
+        file.attrs["index_start"] = np.bytes_('{"train": 0}')
+
+    return change
+
+
+def contiguous_from_nothing(file: h5py.File) -> None:
+    """A dataset that is said to stand in the file as it is, but is far larger than the file."""
+    rows_from_nothing(10**7)(file)
+    shape, dtype = file["rectangles"].shape, file["rectangles"].dtype
+    del file["rectangles"]
+    file.create_dataset("rectangles", shape, dtype)
+
+
 def attribute(name: str, value: object) -> Callable[[h5py.File], None]:
     def change(file: h5py.File) -> None:
         file.attrs[name] = np.bytes_(value.encode()) if isinstance(value, str) else value
@@ -139,6 +189,16 @@ HOSTILE: dict[str, Callable[[h5py.File], None]] = {
     "a chunk that decodes to too much": bomb,
     "a chunk that decodes to too little": short_row,
     "a chunk that is too large as it is": unpacked_bomb,
+    "a chunk of many rows that decodes to too much": bomb_of_many_rows,
+    "a chunk of many rows that is too large as it is": unpacked_bomb_of_many_rows,
+    "chunks that were never written": never_written("label", chunks=True, compression="gzip"),
+    "chunks of many rows that were never written": never_written("rectangles", chunks=True),
+    "one chunk that was never written": one_chunk_missing,
+    "contiguous rows that were never written": never_written("label"),
+    "small contiguous rows that were never written": never_written("n_rectangles"),
+    "a million rows from nothing": rows_from_nothing(10**6),
+    "a hundred million rows from nothing": rows_from_nothing(10**8),
+    "contiguous rows beyond the file": contiguous_from_nothing,
     "another format": attribute("synthprobe_format", 2),
     "a format that is a text": attribute("synthprobe_format", "1"),
     "an unknown dataset": attribute("dataset", "cats"),
@@ -196,6 +256,43 @@ def test_a_wide_chunk_of_many_rows_is_read_but_not_one_without_bounds(
         )
     with pytest.raises(SynthprobeError, match="chunks of"):
         ShardReader(path)
+
+
+def test_more_rows_than_bytes_are_refused_though_all_their_chunks_are_there(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "bad.h5"
+    make_file("color-code", path, train=5, test=2, config=ColorCodeConfig(positions=4, colors=2))
+    with h5py.File(path, "r+") as file:
+        rows_from_nothing(10**6, 10**5)(file)
+        for name in file:
+            shape = file[name].chunks
+            packed = zlib.compress(np.zeros(shape, file[name].dtype), 9)
+            for start in range(0, 10**6, 10**5):
+                file[name].id.write_direct_chunk((start, *(0,) * (len(shape) - 1)), packed)
+    assert path.stat().st_size < 10**6
+    with pytest.raises(SynthprobeError, match="more rows than bytes"):
+        ShardReader(path)
+
+
+@pytest.mark.parametrize("options", [{}, {"chunks": (3, 2, 3), "compression": "gzip"}])
+def test_rows_that_are_too_many_to_keep_are_read_in_pieces(
+    tmp_path: Path, good: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, object]
+) -> None:
+    path = tmp_path / "pieces.h5"
+    shutil.copy(good, path)
+    with h5py.File(path, "r+") as file:
+        above = file["above"][()]
+        del file["above"]
+        file.create_dataset("above", data=above, **options)
+    for kept in (1, 20, 10_000):
+        monkeypatch.setattr("synthprobe_data.shards.reader.MAX_KEPT_BYTES", kept)
+        with ShardReader(path) as pieces:
+            for row in (6, 0, 3, 2, 5):
+                assert (pieces.read("above", row) == above[row]).all()
+            assert (pieces.small("above", 2, 6) == above[2:6]).all()
+            assert (pieces.small("above") == above).all()
+            assert sum(column.nbytes for column in pieces._small.values()) <= kept
 
 
 @pytest.mark.parametrize("content", [b"", b"not HDF5", b"\x89HDF\r\n\x1a\n" + bytes(2000)])

@@ -19,6 +19,7 @@ from synthprobe_data.shards.digest import content_digest
 from synthprobe_data.shards.edit import split
 from synthprobe_data.shards.report import Report
 from synthprobe_data.shards.verify import verify
+from synthprobe_data.shards.verify_rows import MAX_UNDECODED
 
 SMALL = {"height": 40, "width": 32, "n_rectangles": 4, "n_vis": 3, "n_gap": 2, "n_par": 3}
 TRAIN, TEST = 12, 5
@@ -299,7 +300,26 @@ def test_a_chunk_that_was_never_written_is_named(good: Path, tmp_path: Path) -> 
             new[row] = rank[row]
 
     report = verify(damaged(good, tmp_path, damage, new_digest=False))
-    assert found(report) == {("decode", ROW)}
+    assert found(report) == {("format", None)}
+    assert "its rank has 16 of 17 chunks" in report.failures[0].sentence
+
+
+def test_rows_without_end_that_cannot_be_decoded_are_counted_not_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("synthprobe_data.shards.verify_rows.TASK_BYTES", 2**17)
+    path = tmp_path / "a.h5"
+    make_file("rde", path, train=70, test=30, config=RdeConfig(**SMALL))
+    with h5py.File(path, "r+") as file:
+        for row in range(5, 95):
+            file["rank"].id.write_direct_chunk((row, 0, 0), b"no zlib")
+    report = verify(path, workers=1)
+    decode = [failure for failure in report.failures if failure.check == "decode"]
+    assert len(decode) == MAX_UNDECODED + 1
+    assert [failure.row for failure in decode[:-1]] == list(range(5, 5 + MAX_UNDECODED))
+    assert decode[-1].sentence == f"{90 - MAX_UNDECODED} more rows cannot be decoded."
+    assert report.failed["decode"] == 90
+    assert report.done["decode"] == 100
 
 
 def test_a_file_stored_in_another_way_passes(good: Path, tmp_path: Path) -> None:
