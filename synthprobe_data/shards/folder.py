@@ -48,6 +48,8 @@ def new_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
 
 def check_folder(folder: Path, *, force: bool) -> None:
     """Raise `SynthprobeError` if no folder can be put at this path."""
+    if folder.name in ("", ".."):  # nothing can stand beside it under a temporary name
+        raise SynthprobeError(f"{folder} is no name: name a new folder, such as {folder / 'rde'}.")
     if folder.exists() and not folder.is_dir():
         raise SynthprobeError(f"{folder} is a file: name a folder.")
     if not folder.parent.is_dir():

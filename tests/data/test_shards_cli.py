@@ -169,6 +169,35 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(
     assert os.listdir() == ["rde.h5"]
 
 
+TO_FILE = {
+    "merge": (),
+    "preview": (),
+    "browse": (),
+    "explain": ("0",),
+}
+TO_FOLDER = {"split": ("--shards", "2"), "export": ("--format", "png")}
+
+
+@pytest.mark.parametrize("out", [".", "", "..", "/"])
+@pytest.mark.parametrize("command", [*TO_FILE, *TO_FOLDER])
+def test_a_target_without_a_name_of_its_own_gets_one_sentence(
+    source: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    out: str,
+) -> None:
+    empty = source.parent / "empty"
+    empty.mkdir()
+    monkeypatch.chdir(empty)
+    assert main([command, str(source), *{**TO_FILE, **TO_FOLDER}[command], "--out", out]) == 2
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1
+    assert said.startswith("synthprobe-shards: ")
+    assert os.listdir() == []
+    assert sorted(os.listdir("..")) == ["empty", "rde.h5"]
+
+
 COMMANDS = ("info", "verify", "preview", "explain", "browse", "merge", "split", "export")
 
 
