@@ -168,9 +168,15 @@ def _wrong_in_manifest(folder: Path, manifest: Manifest) -> Iterator[str]:
 
 
 def _check_attributes(reader: BlockReader, report: Report) -> None:
-    """Whether the attributes that follow from the config are as they must be."""
+    """Whether the attributes that follow from the dataset and its config are as they must be."""
     header = reader.header
-    expected = {"version": header.dataset.version, **header.dataset.attributes(header.config)}
+    dataset = header.dataset
+    expected = {
+        "version": dataset.version,
+        "license": dataset.license,
+        "citation": dataset.citation,
+        **dataset.attributes(header.config),
+    }
     for name, value in expected.items():
         report.check(name)
         try:

@@ -249,10 +249,13 @@ def test_wrong_attributes_are_named(good: Path, tmp_path: Path) -> None:
         file.attrs["palette"] = file.attrs["palette"][::-1]
         file.attrs["normalisation"] = np.bytes_('{"rank": {"offset": 0, "divisor": 5}}')
         file.attrs["version"] = np.bytes_("0.0.1")
+        file.attrs["license"] = np.bytes_("all rights reserved")
+        file.attrs["citation"] = np.bytes_("cite me instead")
 
-    checks = {("palette", None), ("normalisation", None), ("version", None)}
+    names = ("palette", "normalisation", "version", "license", "citation")
+    checks = {(name, None) for name in names}
     assert found(verify(damaged(good, tmp_path, damage))) == checks
-    for name in ("palette", "normalisation"):
+    for name in ("palette", "normalisation", "license", "citation"):
         (tmp_path / name).mkdir()
         path = damaged(good, tmp_path / name, lambda file, name=name: file.attrs.pop(name))
         assert found(verify(path)) == {(name, None)}
