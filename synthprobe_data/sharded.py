@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,6 +37,7 @@ from synthprobe_data.shards.layout import columns_of
 from synthprobe_data.shards.manifest import MANIFEST, Manifest, ShardEntry, describe_shard
 from synthprobe_data.shards.plan import ShardPlan, plan_shards
 from synthprobe_data.shards.writer import ShardWriter, new_file, write_text
+from synthprobe_data.workers import run_in_worker
 
 _OF_A_RUN: Final = re.compile(
     r"([\w.-]+-\d{5}-of-\d{5}\.h5|manifest\.json|README\.md|croissant\.json|samples\.png)"
@@ -237,7 +240,11 @@ def _run(
             pool = Parallel(
                 n_jobs=-1 if scheduler else workers, return_as="generator_unordered", batch_size=1
             )
-            yield from pool(delayed(make_shard)(*job) for job in jobs)
+            # The workers of a cluster are not started by a run, and do not end with it.
+            make = delayed(
+                make_shard if scheduler else partial(run_in_worker, os.getpid(), make_shard)
+            )
+            yield from pool(make(*job) for job in jobs)
     except BrokenProcessPool as error:
         raise SynthprobeError(
             "a worker process died (killed, or out of memory): --resume goes on from here."

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -16,6 +18,7 @@ from synthprobe_data.shards.blocks import BlockReader
 from synthprobe_data.shards.digest import row_digests
 from synthprobe_data.shards.report import Failure, Report
 from synthprobe_data.shards.row_checks import ROW_CHECKS
+from synthprobe_data.workers import run_in_worker
 
 TASK_BYTES: Final = 40 * 2**20
 """A worker opens the file once for rows of so many bytes, decoded; then it is heard of again."""
@@ -104,7 +107,8 @@ def _run(
 
     # Compile the kernels once, before the workers do so side by side.
     _check_task(readers[tasks[0][0]], tasks[0][0], tasks[0][1][:1], pixels)
-    jobs = (delayed(_check_task)(readers[number], number, rows, pixels) for number, rows in tasks)
+    check = delayed(partial(run_in_worker, os.getpid(), _check_task))
+    jobs = (check(readers[number], number, rows, pixels) for number, rows in tasks)
     try:
         yield from Parallel(n_jobs=workers, return_as="generator", batch_size=1)(jobs)
     except BrokenProcessPool as error:

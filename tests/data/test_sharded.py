@@ -303,6 +303,41 @@ def family(pid: int) -> list[int]:
     return [pid, *(process for child in children for process in family(int(child)))]
 
 
+def is_running(pid: int) -> bool:
+    """Whether a process runs; one that has ended may still be listed, if nobody waits for it."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the workers of a run in /proc")
+def test_the_workers_of_a_run_end_with_it(tmp_path: Path) -> None:
+    sizes = ["--train", "400000", "--test", "100000", "--shards", "200", "--workers", "2"]
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "synthprobe_data.cli", "rde", "--out", str(tmp_path / "d")),
+            *(*SMALL_OPTIONS, *sizes),
+        ],
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        while process.poll() is None and not list((tmp_path / "d.part").glob("*.h5")):
+            time.sleep(0.01)
+        workers = family(process.pid)[1:]
+        assert workers
+        process.kill()
+        process.communicate(timeout=10)  # until nobody holds the pipe any more
+        end = time.monotonic() + 10
+        while any(map(is_running, workers)):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the workers of a run in /proc")
 def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(tmp_path: Path) -> None:
     chance = random.Random(0)
@@ -331,7 +366,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(tmp_path: Path)
                     with contextlib.suppress(ProcessLookupError):  # ended by itself meanwhile
                         os.kill(pid, signal.SIGKILL)
             killed += 1
-        process.wait(60)  # its workers may live on for a while, beside the next run
+        process.wait(60)  # its workers may live on for a moment, beside the next run
         if process.returncode == 0:
             break
     assert killed >= 3
