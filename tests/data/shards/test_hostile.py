@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
-import textwrap
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -16,8 +13,10 @@ import numpy as np
 import pytest
 
 from synthprobe_data import ColorCodeConfig, RdeConfig, SynthprobeError, make_file, open_dataset
+from synthprobe_data.shards.edit import split
 from synthprobe_data.shards.manifest import read_manifest
 from synthprobe_data.shards.reader import ShardReader
+from synthprobe_data.shards.verify import verify
 
 SMALL = RdeConfig(height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3)
 
@@ -323,9 +322,10 @@ def test_a_wrong_manifest_is_refused(tmp_path: Path, text: str) -> None:
         read_manifest(tmp_path)
 
 
-def test_a_manifest_that_leads_out_of_its_folder_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["../secret.h5", "/secret.h5", "a\0.h5", "\ud800.h5", "a\n.h5"])
+def test_a_manifest_that_leads_out_of_its_folder_is_refused(tmp_path: Path, name: str) -> None:
     entry = {
-        "file": "../secret.h5", "split": "train", "index_start": 0, "rows": 1,
+        "file": name, "split": "train", "index_start": 0, "rows": 1,
         "bytes": 1, "sha256": "", "content_digest": "",
     }  # fmt: skip
     manifest = {
@@ -335,56 +335,34 @@ def test_a_manifest_that_leads_out_of_its_folder_is_refused(tmp_path: Path) -> N
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(SynthprobeError, match="not a file beside it"):
         open_dataset(tmp_path)
+    report = verify(tmp_path)
+    assert report.failed == {"manifest": 1}
+    str(report.failures[0]).encode()  # it can be printed
 
 
-FUZZ = """
-import random, resource, sys
-from pathlib import Path
-from synthprobe_data import SynthprobeError
-from synthprobe_data.shards.digest import content_digest
-from synthprobe_data.shards.reader import ShardReader
-
-good, work, first, last = Path(sys.argv[1]).read_bytes(), Path(sys.argv[2]), *map(int, sys.argv[3:])
-with ShardReader(sys.argv[1]) as reader:
-    truth = reader.header.content_digest
-resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30, 4 * 2**30))
-counts = {"refused": 0, "right": 0, "told by the digest": 0}
-for number in range(first, last):
-    print(number, file=sys.stderr, flush=True)
-    chance = random.Random(number)
-    data = bytearray(good)
-    for _ in range(chance.choice([1, 1, 2, 8, 64])):
-        kind = chance.choice(["bit", "byte", "zeros", "cut", "copy"])
-        place = chance.randrange(len(data))
-        length = chance.randrange(1, 512)
-        if kind == "bit":
-            data[place] ^= 1 << chance.randrange(8)
-        elif kind == "byte":
-            data[place] = chance.choice([0, 1, 127, 128, 254, 255])
-        elif kind == "zeros":
-            data[place : place + length] = bytes(len(data[place : place + length]))
-        elif kind == "cut" and len(data) > 2048:
-            del data[-length:]
-        elif kind == "copy":
-            source = chance.randrange(len(data))
-            piece = data[source : source + length]
-            data[place : place + len(piece)] = piece
-    work.write_bytes(data)
-    try:
-        with ShardReader(work) as reader:
-            header = reader.header
-            found = content_digest(reader.read_rows(0, len(reader)))
-    except SynthprobeError:
-        counts["refused"] += 1
-        continue
-    if found == truth:
-        counts["right"] += 1
-    else:
-        # Rows exchanged by a damaged index decode well; the digest in the file tells.
-        assert found != header.content_digest, number
-        counts["told by the digest"] += 1
-print(counts)
-"""
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("dataset", 7),
+        ("version", ["1.0.0"]),
+        ("config", []),
+        ("seed", "0"),
+        ("seed", -1),
+        ("splits", 1),
+        ("splits", {"train": "1"}),
+        ("content_digest", None),
+        ("content_digest", "abc"),
+    ],
+)
+def test_a_manifest_with_a_value_of_another_type_is_refused(
+    tmp_path: Path, good: Path, field: str, value: object
+) -> None:
+    split(good, tmp_path / "d", 2)
+    path = tmp_path / "d" / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), field: value}))
+    with pytest.raises(SynthprobeError, match=f"cannot be read: its {field} is not"):
+        open_dataset(tmp_path / "d")
+    assert verify(tmp_path / "d").failed == {"manifest": 1}
 
 
 def test_the_commonest_mistakes_are_said_in_words_for_people(tmp_path: Path, good: Path) -> None:
@@ -394,26 +372,3 @@ def test_the_commonest_mistakes_are_said_in_words_for_people(tmp_path: Path, goo
     for path, sentence in ((cut, "it is truncated"), (text, "it is not an HDF5 file")):
         with pytest.raises(SynthprobeError, match=f"{path.name} cannot be read: {sentence}"):
             open_dataset(path)
-
-
-@pytest.mark.parametrize("start", range(0, 3000, 750))
-def test_mutated_files_end_in_an_error_or_in_the_right_data(
-    tmp_path: Path, good: Path, start: int
-) -> None:
-    run = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            textwrap.dedent(FUZZ),
-            good,
-            tmp_path / "m.h5",
-            str(start),
-            str(start + 750),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr[-2000:]
-    assert "'refused'" in run.stdout
