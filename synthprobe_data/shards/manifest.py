@@ -70,13 +70,16 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest of a folder; `SynthprobeError` if there is none, or a wrong one."""
     path = folder / MANIFEST
     try:
+        check_regular(path)
         if path.stat().st_size > MAX_MANIFEST_BYTES:
-            raise SynthprobeError(f"{path} cannot be read: it is too large for a manifest.")
+            raise SynthprobeError("it is too large for a manifest.")
         found = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         raise SynthprobeError(
             f"{folder} has no {MANIFEST}: it is not a dataset, or its run did not end."
         ) from None
+    except SynthprobeError as error:
+        raise SynthprobeError(f"{path} cannot be read: {error}") from None
     except (OSError, ValueError, RecursionError) as error:
         raise SynthprobeError(f"{path} cannot be read: {error}.") from error
     try:
@@ -86,6 +89,12 @@ def read_manifest(folder: Path) -> Manifest:
         return _checked(Manifest(**found, shards=shards))
     except (SynthprobeError, TypeError, AttributeError, KeyError) as error:
         raise SynthprobeError(f"{path} cannot be read: {error}") from error
+
+
+def check_regular(path: Path) -> None:
+    """Raise `SynthprobeError` for what is there but is no file: reading a pipe would wait."""
+    if path.exists() and not path.is_file():
+        raise SynthprobeError("it is no regular file.")
 
 
 def _checked(manifest: Manifest) -> Manifest:

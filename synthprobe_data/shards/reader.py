@@ -17,6 +17,7 @@ from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.chunks import decode_row, decode_rows
 from synthprobe_data.shards.header import Header, read_header
 from synthprobe_data.shards.layout import Column
+from synthprobe_data.shards.manifest import check_regular
 
 MAX_KEPT_BYTES: Final = 512 * 2**20
 """Decoded columns that a reader keeps in memory; what goes beyond is read in pieces."""
@@ -102,6 +103,7 @@ class ShardReader:
         if self._file is None or self._process != os.getpid():
             # Let go of a handle that came through a fork first, or HDF5 would go on with it.
             self._file, self._rows = None, {}
+            check_regular(self.path)
             self._file = h5py.File(self.path, "r")
             self._process = os.getpid()
         return self._file

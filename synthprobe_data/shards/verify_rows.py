@@ -18,6 +18,7 @@ from synthprobe_data.shards.blocks import BlockReader
 from synthprobe_data.shards.digest import row_digests
 from synthprobe_data.shards.report import Failure, Report
 from synthprobe_data.shards.row_checks import ROW_CHECKS
+from synthprobe_data.words import counted
 from synthprobe_data.workers import run_in_worker
 
 TASK_BYTES: Final = 40 * 2**20
@@ -197,7 +198,7 @@ def _note_undecoded(readers: list[BlockReader], found: list[FoundRows], report: 
             report.fail(failure_of_row(reader, row, "decode", sentence))
         more = len(rows[MAX_UNDECODED:]) + sum(part.undecoded_more for part in parts)
         if more:
-            sentence = f"{more} more rows cannot be decoded."
+            sentence = f"{counted(more, 'more row')} cannot be decoded."
             report.fail(Failure(file=reader.path.name, check="decode", sentence=sentence), more)
 
 

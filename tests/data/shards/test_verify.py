@@ -261,6 +261,28 @@ def test_wrong_attributes_are_named(good: Path, tmp_path: Path) -> None:
         assert found(verify(path)) == {(name, None)}
 
 
+def test_a_file_is_held_to_the_croissant_file_beside_it(good: Path, tmp_path: Path) -> None:
+    for name in ("rde.h5", "rde.croissant.json"):
+        shutil.copy(good.with_name(name), tmp_path)
+    path, croissant = tmp_path / "rde.h5", tmp_path / "rde.croissant.json"
+    report = verify(path)
+    assert report.ok
+    assert report.done["sha256"] == 1
+    # The same rows in other bytes.
+    with path.open("ab") as file:
+        file.write(b"\0")
+    report = verify(path)
+    assert found(report) == {("sha256", None)}
+    assert "not as in rde.croissant.json" in report.failures[0].sentence
+    for text in ("", "[]", "{}", '{"distribution": [{"name": "x.h5"}]}', "[" * 20_000):
+        croissant.write_text(text)
+        assert found(verify(path)) == {("sha256", None)}
+    croissant.unlink()
+    report = verify(path)
+    assert report.ok
+    assert "sha256" not in report.done
+
+
 def test_another_digest_is_named(good: Path, tmp_path: Path) -> None:
     def damage(file: h5py.File) -> None:
         file.attrs["content_digest"] = np.bytes_("0" * 64)
