@@ -58,8 +58,7 @@ def test_mutated_files_are_refused_or_right_or_told_by_verify(
     tmp_path: Path, good: Path, name: str, first: int, last: int
 ) -> None:
     counts = fuzz(good / f"{name}.h5", tmp_path / "m.h5", first, last)
-    assert counts["refused"]
-    assert counts["right"]
+    assert all(counts.values())
 
 
 def test_mutated_folders_are_refused_or_right_or_told_by_verify(tmp_path: Path, good: Path) -> None:

@@ -211,7 +211,7 @@ def test_an_uncertified_scene_is_named(tmp_path: Path, failure: str) -> None:
     # By looser rules, by which each of the three comes up.
     loose = {"n_vis": 0, "n_gap": 0, "n_par": 0}
     path = tmp_path / "rde.h5"
-    make_file("rde", path, train=6, test=0, config=RdeConfig(**loose))
+    make_file("rde", path, train=6, test=0, config=RdeConfig(**loose), cards=False)
     block, _ = generate_block(RdeConfig(**loose, mode="rules"), 0, "train", 0, 1500)
     scenes = zip(block["rectangles"], block["n_rectangles"], strict=True)
     failures = [read_scene(r[:n], height=128, width=128).failure for r, n in scenes]
