@@ -17,6 +17,7 @@ from synthprobe_data.registry import DATASETS
 from synthprobe_data.run import generate_file
 from synthprobe_data.settings import options
 from synthprobe_data.sharded import generate_folder
+from synthprobe_data.words import counted
 
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
@@ -161,8 +162,8 @@ def _generate(given: argparse.Namespace) -> int:
         )
         size = sum(path.stat().st_size for path in summary.path.iterdir())
     print(
-        f"{summary.path}: {summary.rows} samples, {size / 1e6:.1f} MB, {summary.seconds:.1f} s "
-        f"with {summary.workers} worker{'s' if summary.workers > 1 else ''}; "
+        f"{summary.path}: {counted(summary.rows, 'sample')}, {size / 1e6:.1f} MB, "
+        f"{summary.seconds:.1f} s with {counted(summary.workers, 'worker')}; "
         f"content digest {summary.content_digest}"
     )
     return 0

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +26,7 @@ from synthprobe_data.shards.kept import digests_if_complete
 from synthprobe_data.shards.layout import Column, columns_of, rows_per_block
 from synthprobe_data.shards.pack import PackedBlock, Task, pack_block
 from synthprobe_data.shards.writer import ShardWriter, check_target, new_file
+from synthprobe_data.workers import run_in_worker
 
 MAX_SAMPLES: Final = 100_000_000
 SHORT_RUN_BYTES: Final = 64 * 2**20
@@ -192,7 +195,7 @@ def packed_blocks(
 
     # Compile the kernels once, before the workers do so side by side.
     dataset.generate_block(config, seed, tasks[0].split, tasks[0].start, 1)
-    make = delayed(pack_block)
+    make = delayed(partial(run_in_worker, os.getpid(), pack_block))
     # When the writer fails, joblib would complain about blocks that nobody takes any more.
     warnings.filterwarnings("ignore", "[0-9]+ tasks", UserWarning, module="joblib.parallel")
     try:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import re
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +31,19 @@ from synthprobe_data.run import (
 )
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.digest import digest_of_rows
-from synthprobe_data.shards.folder import check_folder, part_of, put_in_place
+from synthprobe_data.shards.folder import check_folder, heal, part_of, put_in_place
 from synthprobe_data.shards.kept import digests_if_complete, folder_digest_if_complete
 from synthprobe_data.shards.layout import columns_of
 from synthprobe_data.shards.manifest import MANIFEST, Manifest, ShardEntry, describe_shard
 from synthprobe_data.shards.plan import ShardPlan, plan_shards
 from synthprobe_data.shards.writer import ShardWriter, new_file, write_text
+from synthprobe_data.workers import run_in_worker
+
+_OF_A_RUN: Final = re.compile(
+    r"([\w.-]+-\d{5}-of-\d{5}\.h5|manifest\.json|README\.md|croissant\.json|samples\.png)"
+    r"(\.[\w-]+\.part)?$"
+)
+"""What a run writes into its folder, complete or not."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +103,8 @@ def generate_folder(
         check_workers(workers)
     plans = plan_shards(splits, shards)
     rows = sum(splits.values())
+    if folder.name:
+        heal(folder)
     digest = folder_digest_if_complete(folder, dataset, config, seed, plans) if resume else None
     if digest is not None:
         return RunSummary(
@@ -190,7 +202,11 @@ def _prepare_part(folder: Path, plans: list[ShardPlan], *, force: bool, resume: 
     kept = {shard.file for shard in plans} if resume else set()
     try:
         part.mkdir(exist_ok=True)
-        for path in part.iterdir():
+        found = list(part.iterdir())
+        for path in found:
+            if path.is_dir() or not _OF_A_RUN.match(path.name):
+                raise SynthprobeError(f"{part} is in the way: {path.name} in it is of no run.")
+        for path in found:
             if path.name not in kept:
                 path.unlink()
     except OSError as error:
@@ -224,7 +240,11 @@ def _run(
             pool = Parallel(
                 n_jobs=-1 if scheduler else workers, return_as="generator_unordered", batch_size=1
             )
-            yield from pool(delayed(make_shard)(*job) for job in jobs)
+            # The workers of a cluster are not started by a run, and do not end with it.
+            make = delayed(
+                make_shard if scheduler else partial(run_in_worker, os.getpid(), make_shard)
+            )
+            yield from pool(make(*job) for job in jobs)
     except BrokenProcessPool as error:
         raise SynthprobeError(
             "a worker process died (killed, or out of memory): --resume goes on from here."

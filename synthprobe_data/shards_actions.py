@@ -14,6 +14,7 @@ from synthprobe_data.shards import verify as verifier
 from synthprobe_data.shards.export import export_png, export_webdataset
 from synthprobe_data.shards.info import describe, summary
 from synthprobe_data.shards.writer import check_target
+from synthprobe_data.words import counted
 
 EXIT_FAILED: Final = 1
 _FAILURES_SHOWN: Final = 20
@@ -49,15 +50,15 @@ def verify(given: argparse.Namespace) -> int:
     if report.readings:
         kinds = ", ".join(f"{n} {kind}" for kind, n in report.readings.items() if kind != "read")
         print(f"{'readings':>16}  {report.readings['read']} off the pixels: {kinds}")
-    verdict, part = "is as it should be", ""
+    verdict, rows = "is as it should be", counted(report.rows_checked, "sample")
     if report.rows_checked < report.rows:
-        verdict, part = "nothing wrong was found", f" of {report.rows}"
+        verdict = "nothing wrong was found"
+        rows = f"{report.rows_checked} of {counted(report.rows, 'sample')}"
     if not report.ok:
         verdict = "IS NOT AS IT SHOULD BE"
     print(
-        f"{report.path}: {verdict}; "
-        f"{report.rows_checked}{part} samples, {report.seconds:.1f} s with {report.workers} "
-        f"worker{'s' if report.workers > 1 else ''}"
+        f"{report.path}: {verdict}; {rows}, {report.seconds:.1f} s with "
+        f"{counted(report.workers, 'worker')}"
     )
     return 0 if report.ok else EXIT_FAILED
 
@@ -81,7 +82,7 @@ def preview(given: argparse.Namespace) -> int:
         start=given.start,
         force=given.force,
     )
-    print(f"{given.out}: {drawn} samples")
+    print(f"{given.out}: {counted(drawn, 'sample')}")
     return 0
 
 
@@ -109,7 +110,7 @@ def browse(given: argparse.Namespace) -> int:
         force=given.force,
         progress=True,
     )
-    print(f"{out}: {shown} samples, {out.stat().st_size / 1e6:.1f} MB")
+    print(f"{out}: {counted(shown, 'sample')}, {out.stat().st_size / 1e6:.1f} MB")
     return 0
 
 
@@ -127,7 +128,7 @@ def split(given: argparse.Namespace) -> int:
     """Take a dataset apart into a folder, with its cards."""
     digest = edit.split(given.path, given.out, given.shards, force=given.force, progress=True)
     write_cards(given.out, force=given.force)
-    print(f"{given.out}: {given.shards} shards; content digest {digest}")
+    print(f"{given.out}: {counted(given.shards, 'shard')}; content digest {digest}")
     return 0
 
 
@@ -137,7 +138,7 @@ def export(given: argparse.Namespace) -> int:
         rows = export_png(given.path, given.out, progress=True)
     else:
         rows = export_webdataset(given.path, given.out, given.samples_per_shard, progress=True)
-    print(f"{given.out}: {rows} samples")
+    print(f"{given.out}: {counted(rows, 'sample')}")
     return 0
 
 

@@ -26,8 +26,9 @@ blue.
 - **Different**: no two samples are equal. A run of so many that two might be, with a chance of \
 more than one in a million, is refused.
 
-**The ceiling is 100%.** A solver that copies the code of a revealed position of the same colour \
-is right at every masked position; the figures above count where it is.
+**The ceiling is 100%.** A plain reference solver, `synthprobe_data.color_code.reference.solve`, \
+copies the code of a revealed position of the same colour and so finds every masked code; the \
+figures above count where one can.
 
 The same settings in the mode `paper` have a ceiling of {paper:.3%}, where a masked code counts as \
 right when all of its bits are. There, the colour of a masked position is revealed nowhere with \

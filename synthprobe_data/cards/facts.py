@@ -17,9 +17,9 @@ from synthprobe_data.cards.paths import card_paths
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.settings import Config
-from synthprobe_data.shards.folder import PART
 from synthprobe_data.shards.layout import Column
 from synthprobe_data.shards.opened import OpenDataset, open_dataset
+from synthprobe_data.shards.writer import PART
 
 SPLIT_NAME: Final = re.compile(r"\w+(\.\w+)*", re.ASCII)
 """Names of splits that Hugging Face takes, and no others."""

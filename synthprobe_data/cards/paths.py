@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from synthprobe_data.errors import SynthprobeError
+
 _SUFFIXES: Final = (".h5", ".hdf5")
 
 
@@ -30,6 +32,8 @@ def card_paths(path: Path, *, folder: bool) -> CardPaths:
             croissant=path / "croissant.json",
             picture=path / "samples.png",
         )
+    if path.name in ("", ".."):
+        raise SynthprobeError(f"{path} is a folder: name a file in it, such as {path / 'rde.h5'}.")
     # Only a suffix that says HDF5 is left out, so that no card has the name of its file.
     name = path.stem if path.suffix in _SUFFIXES else path.name
     return CardPaths(

@@ -43,7 +43,7 @@ def iter_blocks(data: OpenDataset, names: Sequence[str]) -> Iterator[tuple[str, 
 
 def _read(reader: ShardReader, start: int, stop: int, names: Sequence[str]) -> Block:
     by_row = {column.name for column in reader.header.columns if column.chunked_by_row}
-    block = {name: reader.small(name)[start:stop] for name in names if name not in by_row}
+    block = {name: reader.small(name, start, stop) for name in names if name not in by_row}
     # With many rectangles in a scene, even `above` is stored row by row.
     large = [name for name in names if name in by_row]
     return {**block, **reader.read_rows(start, stop, large)} if large else block

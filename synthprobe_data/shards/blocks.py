@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from synthprobe_data.dataset import Block
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.shards.chunks import decode_row, decode_rows
 from synthprobe_data.shards.digest import row_digests
 from synthprobe_data.shards.layout import Column, rows_per_block
 from synthprobe_data.shards.opened import open_dataset
 from synthprobe_data.shards.pack import PackedBlock, Task, deflate
-from synthprobe_data.shards.reader import ShardReader, decode_row
+from synthprobe_data.shards.reader import ShardReader
 
 
 class BlockReader(ShardReader):
@@ -84,8 +85,8 @@ class BlockReader(ShardReader):
         if not column.chunked_by_row:
             first, last = rows[0], rows[-1]
             with self._explained(f"rows {first} to {last} of {column.name}"):
-                stored = self._opened()[column.name][first : last + 1]
-                values[:] = stored[np.asarray(rows) - first]
+                found = decode_rows(self._opened()[column.name], column, first, last + 1)
+                values[:] = found[np.asarray(rows) - first]
             return values
         with self._explained(column.name):
             stored = self._opened()[column.name]
@@ -97,7 +98,7 @@ class BlockReader(ShardReader):
                     mask, chunk = stored.id.read_direct_chunk((row, *(0,) * len(column.shape)))
                     values[i] = decode_row(column, mask, chunk)
                 else:
-                    values[i] = stored[row]
+                    values[i] = self._read_piece(column, stored, row)
                 if packed is not None:
                     packed.append(bytes(chunk) if mask == 0 else deflate(values[i]))
         return values

@@ -11,10 +11,11 @@ from typing import Final
 
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.manifest import MANIFEST
-from synthprobe_data.shards.writer import sync
+from synthprobe_data.shards.owner import left_by_the_dead, temporary
+from synthprobe_data.shards.writer import PART, sync
 
-PART: Final = ".part"
-"""The name of a folder ends in this until it is complete."""
+OLD: Final = ".old"
+"""The name of a dataset ends in this while another one takes its place."""
 
 
 @contextlib.contextmanager
@@ -26,6 +27,8 @@ def new_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
     replaced at the end; a folder that is no dataset is refused all the same.
     """
     check_folder(folder, force=force)
+    heal(folder)
+    check_folder(folder, force=force)  # it may be back
     part = part_of(folder)
     try:
         part.mkdir()
@@ -48,6 +51,8 @@ def new_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
 
 def check_folder(folder: Path, *, force: bool) -> None:
     """Raise `SynthprobeError` if no folder can be put at this path."""
+    if folder.name in ("", ".."):  # nothing can stand beside it under a temporary name
+        raise SynthprobeError(f"{folder} is no name: name a new folder, such as {folder / 'rde'}.")
     if folder.exists() and not folder.is_dir():
         raise SynthprobeError(f"{folder} is a file: name a folder.")
     if not folder.parent.is_dir():
@@ -68,13 +73,39 @@ def part_of(folder: Path) -> Path:
 
 
 def put_in_place(part: Path, folder: Path) -> None:
-    """Give a complete folder its name; what had that name before goes only then."""
-    old = folder.with_name(folder.name + ".old")
+    """Give a complete folder its name; what had that name before goes only then.
+
+    A run that is killed in between leaves both, and `heal` sets it right.
+    """
+    old = temporary(folder, OLD)
     try:
-        if folder.is_dir():
+        moved = folder.is_dir() and any(folder.iterdir())
+        if moved:
             os.replace(folder, old)
-        os.replace(part, folder)
+        try:
+            os.replace(part, folder)
+        except BaseException:
+            if moved:
+                os.replace(old, folder)
+            raise
         sync(folder.parent)
     except OSError as error:
         raise SynthprobeError(f"{part} could not be renamed: {error.strerror}.") from error
     shutil.rmtree(old, ignore_errors=True)
+
+
+def heal(folder: Path) -> None:
+    """Set right what a run that was killed while it replaced a dataset left beside it.
+
+    If the new one has not got its name, the one before gets it back; if it has, that one goes.
+    """
+    for old in left_by_the_dead(folder, OLD):
+        try:
+            if folder.is_dir() and any(folder.iterdir()):
+                shutil.rmtree(old)
+            else:
+                os.replace(old, folder)
+        except OSError as error:
+            raise SynthprobeError(
+                f"{old}, left from a run that was killed, could not be moved: {error.strerror}."
+            ) from error

@@ -3,12 +3,14 @@
 Shards come from strangers. Before anything is decoded, a file is looked over: only hard links to
 plain numeric datasets are followed, and only the names, types, shapes, chunks and filters that the
 format has for the config in the file are accepted. As the settings of a config are bounded, so is
-what reading a row can cost.
+what reading a row can cost; and as every row must really be in the file, its size bounds their
+number.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -103,6 +105,10 @@ def _check_columns(file: h5py.File, columns: list[Column]) -> int:
         rows.add(_check_column(file[name], column))
     if len(rows) != 1:
         raise SynthprobeError("its datasets differ in their number of rows.")
+    if max(rows) > file.id.get_filesize():  # samples differ: each takes more than a byte
+        raise SynthprobeError("it has more rows than bytes.")
+    for name, column in expected.items():
+        _check_stored(file[name], column)
     return rows.pop()
 
 
@@ -128,6 +134,21 @@ def _check_column(stored: h5py.Dataset, column: Column) -> int:
         if chunk_bytes > MAX_CHUNK_BYTES:
             raise SynthprobeError(f"its {name} has chunks of {chunk_bytes} bytes.")
     return int(stored.shape[0])
+
+
+def _check_stored(stored: h5py.Dataset, column: Column) -> None:
+    """Check that all rows of a dataset are in the file: HDF5 reads what is missing as zeros."""
+    if stored.chunks is None:
+        size = stored.shape[0] * column.row_bytes
+        if size and (stored.id.get_offset() is None or stored.id.get_storage_size() != size):
+            raise SynthprobeError(f"its {column.name} was never written.")
+        if size > stored.file.id.get_filesize():
+            raise SynthprobeError(f"its {column.name} is larger than the file.")
+        return
+    expected = math.prod(-(-n // step) for n, step in zip(stored.shape, stored.chunks, strict=True))
+    found = stored.id.get_num_chunks()
+    if found != expected:
+        raise SynthprobeError(f"its {column.name} has {found} of {expected} chunks.")
 
 
 def _check_splits(splits: dict[str, Any], rows: int) -> dict[str, tuple[int, int]]:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
+from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.opened import open_dataset
+from synthprobe_data.shards.stated import stated_hashes
+from synthprobe_data.words import counted
 
 
 def describe(path: str | Path) -> dict[str, Any]:
     """What a file or a folder of shards says about itself, as plain JSON values.
 
-    Nothing is decoded; `synthprobe_data.shards.verify.verify` checks whether it is true.
+    Nothing is decoded or hashed; `synthprobe_data.shards.verify.verify` checks whether it is true.
+    The SHA-256 of a file is what the manifest or the Croissant file beside it states, if one does.
     """
     with open_dataset(path) as data:
+        hashes: dict[str, str] = {}
+        with contextlib.suppress(SynthprobeError):
+            hashes = stated_hashes(data.path)
         header = data.readers[0].header
         return {
             "path": str(path),
@@ -40,6 +48,7 @@ def describe(path: str | Path) -> dict[str, Any]:
                     "file": reader.path.name,
                     "samples": len(reader),
                     "bytes": reader.path.stat().st_size,
+                    "sha256": hashes.get(reader.path.name),
                     "content_digest": reader.header.content_digest,
                 }
                 for reader in data.readers
@@ -54,8 +63,7 @@ def summary(facts: dict[str, Any]) -> str:
         f"{facts['license']}",
         f"  samples   {facts['samples']}: "
         + ", ".join(_span(name, **split) for name, split in facts["splits"].items()),
-        f"  size      {_megabytes(facts['bytes'])} in {len(facts['files'])} "
-        f"file{'s' if len(facts['files']) > 1 else ''}, "
+        f"  size      {_megabytes(facts['bytes'])} in {counted(len(facts['files']), 'file')}, "
         f"{_megabytes(facts['decoded_bytes'])} decoded",
         f"  seed      {facts['seed']}",
         "  config    " + _wrapped([f"{name} {value}" for name, value in facts["config"].items()]),
@@ -68,12 +76,19 @@ def summary(facts: dict[str, Any]) -> str:
         ),
         f"  content   {facts['content_digest']}",
     ]
+    if len(facts["files"]) == 1 and facts["files"][0]["sha256"]:
+        lines.append(f"  sha256    {facts['files'][0]['sha256']}")
     if len(facts["files"]) > 1:
         shown = facts["files"] if len(facts["files"]) <= 10 else facts["files"][:9]
-        lines += [f"  {f['file']}  {f['samples']} samples, {_megabytes(f['bytes'])}" for f in shown]
+        lines += [_file(**file) for file in shown]
         if len(shown) < len(facts["files"]):
             lines.append(f"  ... and {len(facts['files']) - len(shown)} more files")
     return "\n".join(lines)
+
+
+def _file(file: str, samples: int, bytes: int, sha256: str | None, **_: Any) -> str:
+    line = f"  {file}  {counted(samples, 'sample')}, {_megabytes(bytes)}"
+    return line + (f", sha256 {sha256[:16]}..." if sha256 else "")
 
 
 def _span(name: str, start: int, samples: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -69,33 +70,71 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest of a folder; `SynthprobeError` if there is none, or a wrong one."""
     path = folder / MANIFEST
     try:
+        check_regular(path)
         if path.stat().st_size > MAX_MANIFEST_BYTES:
-            raise SynthprobeError(f"{path} cannot be read: it is too large for a manifest.")
+            raise SynthprobeError("it is too large for a manifest.")
         found = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         raise SynthprobeError(
             f"{folder} has no {MANIFEST}: it is not a dataset, or its run did not end."
         ) from None
+    except SynthprobeError as error:
+        raise SynthprobeError(f"{path} cannot be read: {error}") from None
     except (OSError, ValueError, RecursionError) as error:
         raise SynthprobeError(f"{path} cannot be read: {error}.") from error
     try:
         if found.pop("synthprobe_format") != FORMAT_VERSION:
             raise SynthprobeError(f"it is not of format {FORMAT_VERSION}.")
         shards = [_checked_entry(ShardEntry(**entry)) for entry in found.pop("shards")]
-        return Manifest(**found, shards=shards)
+        return _checked(Manifest(**found, shards=shards))
     except (SynthprobeError, TypeError, AttributeError, KeyError) as error:
         raise SynthprobeError(f"{path} cannot be read: {error}") from error
+
+
+def check_regular(path: Path) -> None:
+    """Raise `SynthprobeError` for what is there but is no file: reading a pipe would wait."""
+    if path.exists() and not path.is_file():
+        raise SynthprobeError("it is no regular file.")
+
+
+def _checked(manifest: Manifest) -> Manifest:
+    fits = {
+        "dataset": isinstance(manifest.dataset, str),
+        "version": isinstance(manifest.version, str),
+        "config": isinstance(manifest.config, dict),
+        "seed": _is_whole(manifest.seed),
+        "splits": isinstance(manifest.splits, dict)
+        and all(map(_is_whole, manifest.splits.values())),
+        "content_digest": _is_sha256(manifest.content_digest),
+    }
+    for name, right in fits.items():
+        if not right:
+            raise SynthprobeError(f"its {name} is not what it must be.")
+    return manifest
 
 
 def _checked_entry(entry: ShardEntry) -> ShardEntry:
     name = entry.file
     # Only files of this folder: a manifest from a stranger must not lead elsewhere.
-    if not isinstance(name, str) or Path(name).name != name or not name.endswith(".h5"):
+    if (
+        not isinstance(name, str)
+        or not name.isprintable()
+        or Path(name).name != name
+        or not name.endswith(".h5")
+    ):
         raise SynthprobeError(f"it names {name!r}, which is not a file beside it.")
     for text in (entry.split, entry.sha256, entry.content_digest):
         if not isinstance(text, str):
             raise SynthprobeError(f"it has {text!r} as a text of {name}.")
     for number in (entry.index_start, entry.rows, entry.bytes):
-        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+        if not _is_whole(number):
             raise SynthprobeError(f"it has {number!r} as a number of {name}.")
     return entry
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_sha256(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None

@@ -17,6 +17,7 @@ from synthprobe_data.rde import RDE, Difficulty, Scene, read_difficulty, read_sc
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.manifest import MANIFEST, read_manifest
 from synthprobe_data.shards.reader import ShardReader
+from synthprobe_data.words import counted
 
 Sample = dict[str, NDArray[Any]]
 """One row: the arrays by name."""
@@ -121,7 +122,7 @@ class Split:
     def locate(self, index: int) -> tuple[ShardReader, int]:
         """The file that has a sample, and its row there."""
         if not -len(self) <= index < len(self):
-            raise IndexError(f"{self.name} has {len(self)} samples, none at {index}")
+            raise IndexError(f"{self.name} has {counted(len(self), 'sample')}, none at {index}")
         index %= len(self)
         part = bisect_right(self._ends, index)
         reader, _, stop = self._parts[part]

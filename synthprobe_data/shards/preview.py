@@ -20,6 +20,7 @@ from synthprobe_data.rde import RDE
 from synthprobe_data.rde import preview as rde
 from synthprobe_data.shards.opened import OpenDataset, Sample, open_dataset
 from synthprobe_data.shards.writer import check_target, write_bytes
+from synthprobe_data.words import counted
 
 MAX_SAMPLES: Final = 200
 _GAP: Final = 12
@@ -72,7 +73,8 @@ def contact_sheet(
         name = next(iter(data.splits)) if split is None else split
         if not 0 <= start < len(data[name]):
             raise SynthprobeError(
-                f"start is {start}: {name} has {len(data[name])} samples, counted from 0."
+                f"start is {start}: {name} has {counted(len(data[name]), 'sample')}, counted from "
+                "0."
             )
         drawn = range(start, min(start + samples, len(data[name])))
         return _sheet(data, name, drawn), len(drawn)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,33 +14,18 @@ from numpy.typing import NDArray
 
 from synthprobe_data.dataset import Block
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.shards.chunks import decode_row, decode_rows
 from synthprobe_data.shards.header import Header, read_header
 from synthprobe_data.shards.layout import Column
+from synthprobe_data.shards.manifest import check_regular
 
-_inflate: Any
-try:
-    from isal import isal_zlib as _inflate
-except ImportError:  # no wheel for this platform
-    _inflate = zlib
-
+MAX_KEPT_BYTES: Final = 512 * 2**20
+"""Decoded columns that a reader keeps in memory; what goes beyond is read in pieces."""
 _REASONS: Final = {
     "file signature not found": "it is not an HDF5 file",
     "truncated file": "it is truncated, as after a copy or a download that was cut off",
 }
 """What HDF5 says of the commonest mistakes, in words for people."""
-
-
-def decode_row(column: Column, mask: int, chunk: bytes) -> NDArray[Any]:
-    """A row from the chunk that it is stored in; not compressed if HDF5's filter mask is set."""
-    if mask == 0:
-        # One byte more than there may be, so that a chunk that holds more is found out.
-        stream = _inflate.decompressobj()
-        chunk = stream.decompress(chunk, column.row_bytes + 1)
-        if not stream.eof:
-            raise SynthprobeError("its compressed data do not end where the row ends.")
-    if len(chunk) != column.row_bytes:
-        raise SynthprobeError("it does not have the size of a row.")
-    return np.frombuffer(chunk, column.dtype.newbyteorder("<")).reshape(column.shape)
 
 
 class ShardReader:
@@ -56,6 +40,7 @@ class ShardReader:
         self._file: h5py.File | None = None
         self._process = 0
         self._small: dict[str, NDArray[Any]] = {}
+        self._pieces: dict[str, tuple[int, NDArray[Any]]] = {}
         self._rows: dict[str, Any] = {}
         with self._explained():
             self.header: Header = read_header(self._opened())
@@ -71,17 +56,18 @@ class ShardReader:
         with self._explained(f"row {row} of {name}"):
             if column.chunked_by_row:
                 return self._read_chunk(column, row)
-            return self.small(name)[row]
+            return self._read_small(column, row)
 
-    def small(self, name: str) -> NDArray[Any]:
-        """All rows of a dataset that is not chunked by row."""
+    def small(self, name: str, start: int = 0, stop: int | None = None) -> NDArray[Any]:
+        """Rows of a dataset that is not chunked by row, all of them by default."""
         column = self._column(name)
         if column.chunked_by_row:
             raise SynthprobeError(f"{name} is read row by row.")
-        if name not in self._small:
-            with self._explained(name):
-                self._small[name] = self._opened()[name][()]
-        return self._small[name]
+        stop = self.header.rows if stop is None else stop
+        with self._explained(name):
+            if self._keeps(column):
+                return self._small[name][start:stop]
+            return decode_rows(self._opened()[name], column, start, stop)
 
     def read_rows(self, start: int, stop: int, names: Sequence[str] | None = None) -> Block:
         """The rows from ``start`` up to ``stop``, of all datasets or of those that are named."""
@@ -99,8 +85,7 @@ class ShardReader:
         if self._file is not None and self._process == os.getpid():
             self._file.close()
         self._file = None
-        self._small = {}
-        self._rows = {}
+        self._small, self._pieces, self._rows = {}, {}, {}
 
     def __enter__(self) -> Self:
         return self
@@ -112,12 +97,13 @@ class ShardReader:
         return {"path": self.path, "header": self.header}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _file=None, _process=0, _small={}, _rows={})
+        self.__dict__.update(state, _file=None, _process=0, _small={}, _pieces={}, _rows={})
 
     def _opened(self) -> h5py.File:
         if self._file is None or self._process != os.getpid():
             # Let go of a handle that came through a fork first, or HDF5 would go on with it.
             self._file, self._rows = None, {}
+            check_regular(self.path)
             self._file = h5py.File(self.path, "r")
             self._process = os.getpid()
         return self._file
@@ -128,6 +114,32 @@ class ShardReader:
                 return column
         raise SynthprobeError(f"{self.path} has no dataset {name!r}.")
 
+    def _keeps(self, column: Column) -> bool:
+        """Whether all rows of a dataset are in memory now: they are, if there is room for them."""
+        if column.name not in self._small:
+            kept = sum(rows.nbytes for rows in self._small.values())
+            if kept + self.header.rows * column.row_bytes > MAX_KEPT_BYTES:
+                return False
+            stored = self._opened()[column.name]
+            self._small[column.name] = decode_rows(stored, column, 0, self.header.rows)
+        return True
+
+    def _read_small(self, column: Column, row: int) -> NDArray[Any]:
+        if self._keeps(column):
+            return self._small[column.name][row]
+        return self._read_piece(column, self._opened()[column.name], row)
+
+    def _read_piece(self, column: Column, stored: h5py.Dataset, row: int) -> NDArray[Any]:
+        """A row out of the chunk that has it, which is kept until another one is read."""
+        first, rows = self._pieces.get(column.name, (0, np.empty(0)))
+        if not first <= row < first + len(rows):
+            length = stored.chunks[0] if stored.chunks else 1
+            first = row // length * length
+            rows = decode_rows(stored, column, first, min(first + length, self.header.rows))
+            self._pieces[column.name] = first, rows
+        values: NDArray[Any] = rows[row - first]
+        return values
+
     def _read_chunk(self, column: Column, row: int) -> NDArray[Any]:
         file = self._opened()
         if column.name not in self._rows:
@@ -137,7 +149,7 @@ class ShardReader:
             self._rows[column.name] = stored, by_row
         stored, by_row = self._rows[column.name]
         if not by_row:
-            return np.asarray(stored[row], column.dtype)
+            return self._read_piece(column, stored, row)
         mask, packed = stored.id.read_direct_chunk((row, *(0,) * len(column.shape)))
         return decode_row(column, mask, packed)
 

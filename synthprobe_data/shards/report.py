@@ -63,9 +63,9 @@ class Report:
         for name, times in counts.items():
             self.readings[name] = self.readings.get(name, 0) + times
 
-    def fail(self, failure: Failure) -> None:
-        """Note that a check failed."""
-        self.failed[failure.check] = self.failed.get(failure.check, 0) + 1
+    def fail(self, failure: Failure, times: int = 1) -> None:
+        """Note that a check failed; the failure may stand for several."""
+        self.failed[failure.check] = self.failed.get(failure.check, 0) + times
         if len(self.failures) < MAX_LISTED:
             self.failures.append(failure)
 

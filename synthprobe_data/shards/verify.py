@@ -14,13 +14,21 @@ from typing import Final
 
 import numpy as np
 
+from synthprobe_data.cards.paths import card_paths
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.run import check_workers
 from synthprobe_data.shards.blocks import BlockReader
 from synthprobe_data.shards.digest import ContentDigest
-from synthprobe_data.shards.manifest import MANIFEST, Manifest, ShardEntry, read_manifest
+from synthprobe_data.shards.manifest import (
+    MANIFEST,
+    Manifest,
+    ShardEntry,
+    check_regular,
+    read_manifest,
+)
 from synthprobe_data.shards.report import Failure, Report
 from synthprobe_data.shards.row_checks import ROW_CHECKS
+from synthprobe_data.shards.stated import stated_hashes
 from synthprobe_data.shards.verify_rows import FoundRows, check_rows, failure_of_row
 
 _DIGEST_BYTES: Final = 32
@@ -66,6 +74,7 @@ def verify(
         manifest, readers = _open_folder(path, report)
     else:
         readers = [_open_file(path, report)]
+        _check_stated_hash(path, report)
     opened = [reader for reader in readers if reader is not None]
     try:
         if opened:
@@ -109,7 +118,7 @@ def _open_folder(folder: Path, report: Report) -> tuple[Manifest | None, list[Bl
     for entry in manifest.shards:
         path = folder / entry.file
         report.check("sha256")
-        sentence = _wrong_hash(path, entry)
+        sentence = _wrong_hash(path, entry.sha256, MANIFEST, entry.bytes)
         if sentence:
             report.fail(Failure(file=entry.file, check="sha256", sentence=sentence))
         reader = _open_file(path, report)
@@ -122,15 +131,34 @@ def _open_folder(folder: Path, report: Report) -> tuple[Manifest | None, list[Bl
     return manifest, readers
 
 
-def _wrong_hash(path: Path, entry: ShardEntry) -> str | None:
+def _check_stated_hash(path: Path, report: Report) -> None:
+    """Whether a file has the SHA-256 that the Croissant file beside it states, if there is one."""
     try:
+        sha256 = stated_hashes(path).get(path.name)
+        if sha256 is None:
+            return
+        beside = card_paths(path, folder=False).croissant.name
+        sentence = _wrong_hash(path, sha256, beside)
+    except SynthprobeError as error:
+        sentence = str(error)
+    report.check("sha256")
+    if sentence:
+        report.fail(Failure(file=path.name, check="sha256", sentence=sentence))
+
+
+def _wrong_hash(path: Path, sha256: str, beside: str, stated: int | None = None) -> str | None:
+    """What is wrong with the bytes of a file, if their hash or number is not what is stated."""
+    try:
+        check_regular(path)
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
         size = path.stat().st_size
     except OSError as error:
         return f"it cannot be read: {error.strerror}."
-    if found != entry.sha256 or size != entry.bytes:
-        return f"its SHA-256 is {found} at {size} bytes, not as in {MANIFEST}."
+    except SynthprobeError as error:
+        return str(error)
+    if found != sha256 or size != (size if stated is None else stated):
+        return f"its SHA-256 is {found} at {size} bytes, not as in {beside}."
     return None
 
 
@@ -168,9 +196,15 @@ def _wrong_in_manifest(folder: Path, manifest: Manifest) -> Iterator[str]:
 
 
 def _check_attributes(reader: BlockReader, report: Report) -> None:
-    """Whether the attributes that follow from the config are as they must be."""
+    """Whether the attributes that follow from the dataset and its config are as they must be."""
     header = reader.header
-    expected = {"version": header.dataset.version, **header.dataset.attributes(header.config)}
+    dataset = header.dataset
+    expected = {
+        "version": dataset.version,
+        "license": dataset.license,
+        "citation": dataset.citation,
+        **dataset.attributes(header.config),
+    }
     for name, value in expected.items():
         report.check(name)
         try:

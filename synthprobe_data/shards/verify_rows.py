@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -17,9 +18,14 @@ from synthprobe_data.shards.blocks import BlockReader
 from synthprobe_data.shards.digest import row_digests
 from synthprobe_data.shards.report import Failure, Report
 from synthprobe_data.shards.row_checks import ROW_CHECKS
+from synthprobe_data.words import counted
+from synthprobe_data.workers import run_in_worker
 
 TASK_BYTES: Final = 40 * 2**20
 """A worker opens the file once for rows of so many bytes, decoded; then it is heard of again."""
+
+MAX_UNDECODED: Final = 20
+"""Rows of a file that are listed because they cannot be decoded; of the rest, only the number."""
 
 
 @dataclass
@@ -34,7 +40,9 @@ class FoundRows:
     failed: list[tuple[int, int]] = field(default_factory=list)
     """Rows that fail checks, each with its mask."""
     undecoded: list[tuple[int, str]] = field(default_factory=list)
-    """Rows that could not be decoded, each with a sentence."""
+    """Rows that could not be decoded, each with a sentence; at most `MAX_UNDECODED`."""
+    undecoded_more: int = 0
+    """How many more could not be decoded."""
     misread: list[tuple[int, str]] = field(default_factory=list)
     """Rows whose pixels tell something else than is stored, each with a sentence."""
     readings: dict[str, int] = field(default_factory=dict)
@@ -55,12 +63,13 @@ def check_rows(
     report.rows_checked = sum(len(rows) for _, rows in tasks)
     default = default_workers(readers[0].header.columns, report.rows_checked)
     report.workers = min(workers or default, max(len(tasks), 1))
-    found = []
+    found: list[FoundRows] = []
     with progress_bar(report.rows_checked, progress) as bar:
         for part in _run(readers, tasks, report.workers, pixels):
             _note(readers[part.file], part, report)
             found.append(part)
             bar.update(part.rows_given)
+    _note_undecoded(readers, found, report)
     return found
 
 
@@ -93,15 +102,14 @@ def _run(
 ) -> Iterator[FoundRows]:
     if workers == 1:
         for number, rows in tasks:
-            yield _check_task(readers[number].path, number, rows, pixels)
+            yield _check_task(readers[number], number, rows, pixels)
         return
     from joblib import Parallel, delayed  # here, because one worker does without it
 
     # Compile the kernels once, before the workers do so side by side.
-    _check_task(readers[tasks[0][0]].path, tasks[0][0], tasks[0][1][:1], pixels)
-    jobs = (
-        delayed(_check_task)(readers[number].path, number, rows, pixels) for number, rows in tasks
-    )
+    _check_task(readers[tasks[0][0]], tasks[0][0], tasks[0][1][:1], pixels)
+    check = delayed(partial(run_in_worker, os.getpid(), _check_task))
+    jobs = (check(readers[number], number, rows, pixels) for number, rows in tasks)
     try:
         yield from Parallel(n_jobs=workers, return_as="generator", batch_size=1)(jobs)
     except BrokenProcessPool as error:
@@ -109,12 +117,12 @@ def _run(
 
 
 def _check_task(
-    path: Path, number: int, rows: NDArray[np.int64] | range, pixels: bool
+    file: BlockReader, number: int, rows: NDArray[np.int64] | range, pixels: bool
 ) -> FoundRows:
     """Decode, hash and check some rows of a file."""
     found = FoundRows(number, rows_given=len(rows))
     digests = []
-    with BlockReader(path) as reader:
+    with file as reader:
         header = reader.header
         checks = ROW_CHECKS[header.dataset.name]
         for first in range(0, len(rows), reader.rows_at_once):
@@ -122,7 +130,7 @@ def _check_task(
             try:
                 block = reader.read_block(wanted)
             except SynthprobeError:
-                wanted = _decodable(reader, wanted, found.undecoded)
+                wanted = _decodable(reader, wanted, found)
                 block = reader.read_block(wanted)
             digests.append(row_digests(block))
             found.rows += wanted
@@ -138,14 +146,14 @@ def _check_task(
     return found
 
 
-def _decodable(reader: BlockReader, rows: list[int], undecoded: list[tuple[int, str]]) -> list[int]:
-    """Those of the rows that can be decoded; the others are added to ``undecoded``."""
+def _decodable(reader: BlockReader, rows: list[int], found: FoundRows) -> list[int]:
+    """Those of the rows that can be decoded; the others are noted in ``found``."""
     for column in reader.header.columns:
         if not column.chunked_by_row:
             try:
                 reader.read_block(rows, [column.name])
             except SynthprobeError as error:  # of many rows at once: one sentence for all
-                undecoded.append((rows[0], str(error)))
+                _add_undecoded(found, rows[0], error)
                 return []
     good = []
     for row in rows:
@@ -153,15 +161,20 @@ def _decodable(reader: BlockReader, rows: list[int], undecoded: list[tuple[int, 
             reader.read_block([row])
             good.append(row)
         except SynthprobeError as error:
-            undecoded.append((row, str(error)))
+            _add_undecoded(found, row, error)
     return good
+
+
+def _add_undecoded(found: FoundRows, row: int, error: SynthprobeError) -> None:
+    if len(found.undecoded) < MAX_UNDECODED:
+        found.undecoded.append((row, str(error)))
+    else:
+        found.undecoded_more += 1
 
 
 def _note(reader: BlockReader, found: FoundRows, report: Report) -> None:
     """Put into the report what a worker found."""
     report.check("decode", found.rows_given)
-    for row, sentence in found.undecoded:
-        report.fail(failure_of_row(reader, row, "decode", sentence))
     names = ROW_CHECKS[reader.header.dataset.name].names(reader.header.config)
     for name in names:
         report.check(name, len(found.rows))
@@ -174,6 +187,19 @@ def _note(reader: BlockReader, found: FoundRows, report: Report) -> None:
         report.count_readings(found.readings)
     for row, sentence in found.misread:
         report.fail(failure_of_row(reader, row, "pixels", sentence))
+
+
+def _note_undecoded(readers: list[BlockReader], found: list[FoundRows], report: Report) -> None:
+    """Put into the report which rows could not be decoded; of many, the first ones of a file."""
+    for number, reader in enumerate(readers):
+        parts = [part for part in found if part.file == number]
+        rows = [row for part in parts for row in part.undecoded]
+        for row, sentence in rows[:MAX_UNDECODED]:
+            report.fail(failure_of_row(reader, row, "decode", sentence))
+        more = len(rows[MAX_UNDECODED:]) + sum(part.undecoded_more for part in parts)
+        if more:
+            sentence = f"{counted(more, 'more row')} cannot be decoded."
+            report.fail(Failure(file=reader.path.name, check="decode", sentence=sentence), more)
 
 
 def failure_of_row(reader: BlockReader, row: int, check: str, sentence: str) -> Failure:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import glob
 import os
-import secrets
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -24,10 +22,14 @@ from synthprobe_data.shards.layout import (
     small_rows_per_chunk,
     write_attributes,
 )
+from synthprobe_data.shards.owner import left_by_the_dead, temporary
 from synthprobe_data.shards.pack import PackedBlock, deflate
 
 LIBVER: Final = ("v110", "v110")
 """Readable by HDF5 1.10 (2016) and newer: its metadata have checksums, so that damage shows."""
+
+PART: Final = ".part"
+"""The name of what is not complete ends in this."""
 
 
 class ShardWriter:
@@ -119,30 +121,6 @@ def new_file(path: Path, *, force: bool) -> Iterator[h5py.File]:
         check_target(path, force=force)
 
 
-def _part(path: Path) -> Path:
-    """A temporary name that no other process has, not even one that a killed run left behind."""
-    return path.with_name(f"{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
-
-
-def _remove_parts_of_the_dead(path: Path) -> None:
-    """Remove what killed runs left beside a file: the parts whose process is gone."""
-    for part in path.parent.glob(glob.escape(path.name) + ".*-*.part"):
-        process = part.name.removeprefix(path.name + ".").split("-")[0]
-        if process.isdecimal() and not _is_alive(int(process)):
-            with contextlib.suppress(OSError):
-                part.unlink()
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        return True
-    return True
-
-
 def write_text(path: Path, text: str) -> None:
     """Write a text file under a temporary name, synced, then renamed."""
     write_bytes(path, text.encode())
@@ -157,8 +135,10 @@ def write_bytes(path: Path, content: bytes) -> None:
 @contextlib.contextmanager
 def in_place_of(path: Path) -> Iterator[Path]:
     """A temporary name, whose file is synced and renamed to ``path`` when the block ends well."""
-    _remove_parts_of_the_dead(path)
-    part = _part(path)
+    for left in left_by_the_dead(path, PART):
+        with contextlib.suppress(OSError):
+            left.unlink()
+    part = temporary(path, PART)
     try:
         yield part
         sync(part)

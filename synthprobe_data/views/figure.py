@@ -21,6 +21,7 @@ from synthprobe_data.views.panels import (
     draw_relation,
     frame,
 )
+from synthprobe_data.words import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,7 +82,8 @@ def explain_to_file(
         chosen = pick_split(data, split)
         if isinstance(index, bool) or not 0 <= index < len(chosen):
             raise SynthprobeError(
-                f"index is {index}: {chosen.name} has {len(chosen)} samples, counted from 0."
+                f"index is {index}: {chosen.name} has {counted(len(chosen), 'sample')}, counted "
+                "from 0."
             )
         if out is None:
             out = f"{Path(path).resolve().stem}-{file_name(chosen.name)}-{index}.png"

@@ -141,3 +141,23 @@ def test_help_explains_the_command(
     if "rde" in arguments:
         for word in ("--n-vis", "--no-certify", "(50000)", "examples:"):
             assert word in said
+
+
+@pytest.mark.parametrize("options", [(), ("--force",), ("--resume",), ("--shards", "2")])
+@pytest.mark.parametrize("out", [".", "", "..", "/"])
+def test_a_target_without_a_name_of_its_own_gets_one_sentence(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    out: str,
+    options: tuple[str, ...],
+) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    monkeypatch.chdir(empty)
+    assert main(["rde", "--out", out, *QUICK, *options]) == 2
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1
+    assert "name a" in said or "is left as it is" in said or "cannot be written to" in said
+    assert os.listdir() == []
+    assert os.listdir("..") == ["empty"]

@@ -20,6 +20,7 @@ from synthprobe_data.rde import RDE, read_scene
 from synthprobe_data.run import generate_file, plan
 from synthprobe_data.shards.digest import content_digest
 from synthprobe_data.shards.layout import columns_of
+from synthprobe_data.shards.owner import host_name
 
 SMALL = RdeConfig(height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3)
 
@@ -266,10 +267,13 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path) -> None:
     process.kill()
     process.communicate()
     assert [name.endswith(".part") for name in os.listdir(tmp_path)] == [True]
-    of_a_living_run = tmp_path / f"a.h5.{os.getpid()}-00000000.part"
-    of_a_living_run.touch()
+    of_a_living_run = f"a.h5.{host_name()}-{os.getpid()}-00000000.part"
+    # Whether that process lives cannot be seen from here: the storage may be shared.
+    of_another_machine = f"a.h5.elsewhere-{process.pid}-00000000.part"
+    for name in (of_a_living_run, of_another_machine):
+        (tmp_path / name).touch()
     make_file("rde", path, train=1, test=0, config=SMALL)
-    assert set(os.listdir(tmp_path)) == {"a.h5", *CARDS, of_a_living_run.name}
+    assert set(os.listdir(tmp_path)) == {"a.h5", *CARDS, of_a_living_run, of_another_machine}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -118,6 +118,93 @@ def test_a_forced_run_that_fails_leaves_the_old_folder(
     assert open_dataset(folder).seed == 0
 
 
+@pytest.mark.parametrize("in_the_way", ["d.old", f"d.{'x' * 8}.old"])
+def test_a_folder_of_another_with_an_old_name_is_neither_in_the_way_nor_touched(
+    tmp_path: Path, in_the_way: str
+) -> None:
+    folder = folder_of(tmp_path)
+    (tmp_path / in_the_way).mkdir()
+    (tmp_path / in_the_way / "x").write_text("precious")
+    folder_of(tmp_path, seed=1, force=True)
+    assert open_dataset(folder).seed == 1
+    assert (tmp_path / in_the_way / "x").read_text() == "precious"
+    assert sorted(os.listdir(tmp_path)) == ["d", in_the_way]
+
+
+@pytest.mark.parametrize("options", [{"force": True}, {"resume": True}])
+def test_a_part_of_another_is_refused_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, bool]
+) -> None:
+    monkeypatch.setattr("synthprobe_data.sharded.make_shard", None)
+    (tmp_path / "d.part").mkdir()
+    (tmp_path / "d.part" / "manifest.json").write_text("{}")
+    (tmp_path / "d.part" / "thesis.txt").write_text("years of work")
+    with pytest.raises(SynthprobeError, match=r"thesis\.txt in it is of no run"):
+        folder_of(tmp_path, **options)
+    assert sorted(os.listdir(tmp_path / "d.part")) == ["manifest.json", "thesis.txt"]
+
+
+def ends_at_rename(number: int, folder: Path) -> None:
+    """A forced run in a process of its own, that dies before it renames folders this often."""
+    script = f"""
+import os, sys
+from pathlib import Path
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from test_sharded import folder_of
+replace, done = os.replace, 0
+def dying(source, target):
+    global done
+    if Path(source).is_dir():
+        done += 1
+        if done == {number}:
+            os._exit(9)
+    replace(source, target)
+os.replace = dying
+import shutil
+shutil.rmtree = lambda *_, **__: os._exit(9)
+folder_of(Path({str(folder)!r}), seed=1, force=True)
+"""
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_run_killed_while_it_replaces_a_dataset_loses_nothing(
+    tmp_path: Path, number: int
+) -> None:
+    folder = folder_of(tmp_path)
+    ends_at_rename(number, tmp_path)
+    assert folder.exists() == (number != 2)
+    if number < 3:  # the one before is there again, and is replaced only when that is asked for
+        with pytest.raises(SynthprobeError, match="exists and is left as it is"):
+            folder_of(tmp_path, seed=1, resume=True)
+        assert open_dataset(folder).seed == 0
+        inodes = {path.stat().st_ino for path in (tmp_path / "d.part").glob("*.h5")}
+        folder_of(tmp_path, seed=1, resume=True, force=True)
+        assert {path.stat().st_ino for path in folder.glob("*.h5")} == inodes
+    else:
+        folder_of(tmp_path, seed=1, resume=True)
+    assert open_dataset(folder).seed == 1
+    assert os.listdir(tmp_path) == ["d"]
+
+
+def test_a_folder_that_cannot_get_its_name_leaves_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = folder_of(tmp_path)
+    replace = os.replace
+
+    def failing(source: Path, target: Path) -> None:
+        if Path(source).name == "d.part":
+            raise OSError(5, "Input/output error")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", failing)
+    with pytest.raises(SynthprobeError, match="could not be renamed"):
+        folder_of(tmp_path, seed=1, force=True)
+    assert open_dataset(folder).seed == 0
+    assert sorted(os.listdir(tmp_path)) == ["d", "d.part"]
+
+
 def test_resume_keeps_what_is_right_and_makes_the_rest_again(tmp_path: Path) -> None:
     whole = folder_of(tmp_path)
     digest = open_dataset(whole).content_digest
@@ -216,6 +303,41 @@ def family(pid: int) -> list[int]:
     return [pid, *(process for child in children for process in family(int(child)))]
 
 
+def is_running(pid: int) -> bool:
+    """Whether a process runs; one that has ended may still be listed, if nobody waits for it."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the workers of a run in /proc")
+def test_the_workers_of_a_run_end_with_it(tmp_path: Path) -> None:
+    sizes = ["--train", "400000", "--test", "100000", "--shards", "200", "--workers", "2"]
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "synthprobe_data.cli", "rde", "--out", str(tmp_path / "d")),
+            *(*SMALL_OPTIONS, *sizes),
+        ],
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        while process.poll() is None and not list((tmp_path / "d.part").glob("*.h5")):
+            time.sleep(0.01)
+        workers = family(process.pid)[1:]
+        assert workers
+        process.kill()
+        process.communicate(timeout=10)  # until nobody holds the pipe any more
+        end = time.monotonic() + 10
+        while any(map(is_running, workers)):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the workers of a run in /proc")
 def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(tmp_path: Path) -> None:
     chance = random.Random(0)
@@ -244,7 +366,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(tmp_path: Path)
                     with contextlib.suppress(ProcessLookupError):  # ended by itself meanwhile
                         os.kill(pid, signal.SIGKILL)
             killed += 1
-        process.wait(60)  # its workers may live on for a while, beside the next run
+        process.wait(60)  # its workers may live on for a moment, beside the next run
         if process.returncode == 0:
             break
     assert killed >= 3

@@ -11,6 +11,7 @@ import h5py
 import pytest
 
 from synthprobe_data import RdeConfig, make_file, open_dataset
+from synthprobe_data.cli import main as generate
 from synthprobe_data.shards_cli import main
 
 CONFIG = RdeConfig(height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3)
@@ -83,6 +84,73 @@ def test_info_says_what_it_is_on_one_screen(
     assert facts["splits"]["test"] == {"start": 0, "samples": 3}
     assert facts["content_digest"] == digest
     assert len(facts["files"]) == (4 if as_folder else 1)
+
+
+def test_info_shows_the_hashes_that_are_stated_without_hashing(
+    made: Path, source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("info", source) == 0
+    assert "sha256" not in capsys.readouterr().out
+    croissant = tmp_path / "rde.croissant.json"
+    shutil.copy(made.with_name(croissant.name), croissant)
+    stated = json.loads(croissant.read_text())["distribution"][0]["sha256"]
+    source.write_bytes(source.read_bytes() + b"\0")  # that it is not true is for verify to say
+    assert run("info", source) == 0
+    assert f"sha256    {stated}" in capsys.readouterr().out
+    croissant.write_text("{}")
+    assert run("info", source) == 0
+    assert "sha256" not in capsys.readouterr().out
+    run("split", source, "--out", tmp_path / "rde", "--shards", 3)
+    manifest = json.loads((tmp_path / "rde" / "manifest.json").read_text())
+    capsys.readouterr()
+    assert run("info", tmp_path / "rde") == 0
+    said = capsys.readouterr().out
+    assert all(f"sha256 {entry['sha256'][:16]}" in said for entry in manifest["shards"])
+    assert run("info", tmp_path / "rde", "--json") == 0
+    files = json.loads(capsys.readouterr().out)["files"]
+    assert [file["sha256"] for file in files] == [e["sha256"] for e in manifest["shards"]]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name")
+@pytest.mark.parametrize("where", ["file", "shard", "manifest", "device"])
+@pytest.mark.parametrize("command", ["info", "verify"])
+def test_what_is_no_file_is_refused_and_not_waited_for(
+    source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, where: str
+) -> None:
+    path = folder = tmp_path / "rde"
+    run("split", source, "--out", folder, "--shards", 3)
+    pipe = {
+        "file": tmp_path / "pipe.h5",
+        "shard": folder / "train-00000-of-00002.h5",
+        "manifest": folder / "manifest.json",
+        "device": Path("/dev/zero"),
+    }[where]
+    if where != "device":
+        pipe.unlink(missing_ok=True)
+        os.mkfifo(pipe)
+    if where in ("file", "device"):
+        path = pipe
+    capsys.readouterr()
+    code = run(command, path)
+    said = capsys.readouterr()
+    assert code in (1, 2)
+    assert "no regular file" in said.out + said.err
+    assert (code, said.err.count("\n")) in ((1, 0), (2, 1))
+
+
+def test_one_sample_is_one_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "one.h5"
+    sizes = ["--train", "1", "--test", "0", "--height", "24", "--width", "24"]
+    assert generate(["rde", "--out", str(path), *sizes, "--n-rectangles", "3"]) == 0
+    assert run("verify", path) == 0
+    assert run("preview", path, "--out", tmp_path / "a.png") == 0
+    assert run("browse", path, "--out", tmp_path / "a.html") == 0
+    assert run("export", path, "--out", tmp_path / "a", "--format", "png") == 0
+    assert run("explain", path, "3") == 2
+    assert run("preview", path, "--out", tmp_path / "b.png", "--start", "3") == 2
+    said = capsys.readouterr()
+    assert (said.out + said.err).count("1 sample") == 7
+    assert "1 samples" not in said.out + said.err
 
 
 def test_verify_ends_with_1_and_names_what_is_wrong(
@@ -167,6 +235,35 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(
     assert len(said.splitlines()) == 1
     assert said.startswith("synthprobe-shards")
     assert os.listdir() == ["rde.h5"]
+
+
+TO_FILE = {
+    "merge": (),
+    "preview": (),
+    "browse": (),
+    "explain": ("0",),
+}
+TO_FOLDER = {"split": ("--shards", "2"), "export": ("--format", "png")}
+
+
+@pytest.mark.parametrize("out", [".", "", "..", "/"])
+@pytest.mark.parametrize("command", [*TO_FILE, *TO_FOLDER])
+def test_a_target_without_a_name_of_its_own_gets_one_sentence(
+    source: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    out: str,
+) -> None:
+    empty = source.parent / "empty"
+    empty.mkdir()
+    monkeypatch.chdir(empty)
+    assert main([command, str(source), *{**TO_FILE, **TO_FOLDER}[command], "--out", out]) == 2
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1
+    assert said.startswith("synthprobe-shards: ")
+    assert os.listdir() == []
+    assert sorted(os.listdir("..")) == ["empty", "rde.h5"]
 
 
 COMMANDS = ("info", "verify", "preview", "explain", "browse", "merge", "split", "export")

@@ -18,6 +18,7 @@ from synthprobe_data.cards.facts import collect_facts, machine
 from synthprobe_data.cards.paths import card_paths
 from synthprobe_data.cards.picture import draw_picture
 from synthprobe_data.cards.write import write_cards
+from synthprobe_data.shards.owner import host_name
 
 SMALL = RdeConfig(height=40, width=32, n_rectangles=3, n_vis=3, n_gap=2, n_par=3)
 
@@ -80,7 +81,7 @@ def test_a_failed_write_is_said_and_leaves_no_part(
 def test_what_a_killed_run_left_of_a_card_goes(path: Path) -> None:
     process = subprocess.Popen(["true"])
     process.wait()  # so that no living process has its number
-    (path.parent / f"a.md.{process.pid}-00000000.part").write_text("half a card")
+    (path.parent / f"a.md.{host_name()}-{process.pid}-00000000.part").write_text("half a card")
     write_cards(path)
     assert sorted(os.listdir(path.parent)) == ["a.croissant.json", "a.h5", "a.md", "a.png"]
 

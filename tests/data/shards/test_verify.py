@@ -19,6 +19,7 @@ from synthprobe_data.shards.digest import content_digest
 from synthprobe_data.shards.edit import split
 from synthprobe_data.shards.report import Report
 from synthprobe_data.shards.verify import verify
+from synthprobe_data.shards.verify_rows import MAX_UNDECODED
 
 SMALL = {"height": 40, "width": 32, "n_rectangles": 4, "n_vis": 3, "n_gap": 2, "n_par": 3}
 TRAIN, TEST = 12, 5
@@ -210,7 +211,7 @@ def test_an_uncertified_scene_is_named(tmp_path: Path, failure: str) -> None:
     # By looser rules, by which each of the three comes up.
     loose = {"n_vis": 0, "n_gap": 0, "n_par": 0}
     path = tmp_path / "rde.h5"
-    make_file("rde", path, train=6, test=0, config=RdeConfig(**loose))
+    make_file("rde", path, train=6, test=0, config=RdeConfig(**loose), cards=False)
     block, _ = generate_block(RdeConfig(**loose, mode="rules"), 0, "train", 0, 1500)
     scenes = zip(block["rectangles"], block["n_rectangles"], strict=True)
     failures = [read_scene(r[:n], height=128, width=128).failure for r, n in scenes]
@@ -248,13 +249,38 @@ def test_wrong_attributes_are_named(good: Path, tmp_path: Path) -> None:
         file.attrs["palette"] = file.attrs["palette"][::-1]
         file.attrs["normalisation"] = np.bytes_('{"rank": {"offset": 0, "divisor": 5}}')
         file.attrs["version"] = np.bytes_("0.0.1")
+        file.attrs["license"] = np.bytes_("all rights reserved")
+        file.attrs["citation"] = np.bytes_("cite me instead")
 
-    checks = {("palette", None), ("normalisation", None), ("version", None)}
+    names = ("palette", "normalisation", "version", "license", "citation")
+    checks = {(name, None) for name in names}
     assert found(verify(damaged(good, tmp_path, damage))) == checks
-    for name in ("palette", "normalisation"):
+    for name in ("palette", "normalisation", "license", "citation"):
         (tmp_path / name).mkdir()
         path = damaged(good, tmp_path / name, lambda file, name=name: file.attrs.pop(name))
         assert found(verify(path)) == {(name, None)}
+
+
+def test_a_file_is_held_to_the_croissant_file_beside_it(good: Path, tmp_path: Path) -> None:
+    for name in ("rde.h5", "rde.croissant.json"):
+        shutil.copy(good.with_name(name), tmp_path)
+    path, croissant = tmp_path / "rde.h5", tmp_path / "rde.croissant.json"
+    report = verify(path)
+    assert report.ok
+    assert report.done["sha256"] == 1
+    # The same rows in other bytes.
+    with path.open("ab") as file:
+        file.write(b"\0")
+    report = verify(path)
+    assert found(report) == {("sha256", None)}
+    assert "not as in rde.croissant.json" in report.failures[0].sentence
+    for text in ("", "[]", "{}", '{"distribution": [{"name": "x.h5"}]}', "[" * 20_000):
+        croissant.write_text(text)
+        assert found(verify(path)) == {("sha256", None)}
+    croissant.unlink()
+    report = verify(path)
+    assert report.ok
+    assert "sha256" not in report.done
 
 
 def test_another_digest_is_named(good: Path, tmp_path: Path) -> None:
@@ -299,7 +325,26 @@ def test_a_chunk_that_was_never_written_is_named(good: Path, tmp_path: Path) -> 
             new[row] = rank[row]
 
     report = verify(damaged(good, tmp_path, damage, new_digest=False))
-    assert found(report) == {("decode", ROW)}
+    assert found(report) == {("format", None)}
+    assert "its rank has 16 of 17 chunks" in report.failures[0].sentence
+
+
+def test_rows_without_end_that_cannot_be_decoded_are_counted_not_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("synthprobe_data.shards.verify_rows.TASK_BYTES", 2**17)
+    path = tmp_path / "a.h5"
+    make_file("rde", path, train=70, test=30, config=RdeConfig(**SMALL))
+    with h5py.File(path, "r+") as file:
+        for row in range(5, 95):
+            file["rank"].id.write_direct_chunk((row, 0, 0), b"no zlib")
+    report = verify(path, workers=1)
+    decode = [failure for failure in report.failures if failure.check == "decode"]
+    assert len(decode) == MAX_UNDECODED + 1
+    assert [failure.row for failure in decode[:-1]] == list(range(5, 5 + MAX_UNDECODED))
+    assert decode[-1].sentence == f"{90 - MAX_UNDECODED} more rows cannot be decoded."
+    assert report.failed["decode"] == 90
+    assert report.done["decode"] == 100
 
 
 def test_a_file_stored_in_another_way_passes(good: Path, tmp_path: Path) -> None:
