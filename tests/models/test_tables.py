@@ -76,7 +76,9 @@ def test_a_table_is_written_beside_the_papers_and_nothing_is_trained_twice(
 def test_a_table_says_at_how_many_positions_the_loss_was_computed(tmp_path) -> None:
     paths = make_table(2, "paper", tmp_path, rows=["lambda-pe"], epochs=1, machine=QUIET)
     text = paths.markdown.read_text(encoding="utf-8")
-    assert "batches of 32, the loss at 0.0625 of the positions, drawn anew in every step, on" in text
+    assert (
+        "batches of 32, the loss at 0.0625 of the positions, drawn anew in every step, on" in text
+    )
 
 
 def test_a_table_has_all_runs_of_its_folder_and_says_which_are_not_finished(
