@@ -1,13 +1,15 @@
-"""Worker processes that end when the run that started them is gone.
+"""Worker processes that end with the run that started them, and leave interrupts to it.
 
 A run that is killed can tell its workers nothing, and they would go on for minutes: write files
 that the next run is writing, and keep open what they have inherited, such as a pipe to a program
-that waits for its end.
+that waits for its end. Ctrl-C in a terminal reaches them, too: between two tasks they would die of
+it with a traceback, though the run ends them anyway.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -23,12 +25,14 @@ _SECONDS: Final = 0.5
 def run_in_worker(parent: int, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function in a process that ends as soon as the process ``parent`` is gone."""
     if os.getpid() != parent and os.name == "posix":
-        _watch(parent)
+        _prepare(parent)
     return function(*arguments)
 
 
 @cache  # once in a process
-def _watch(parent: int) -> None:
+def _prepare(parent: int) -> None:
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 

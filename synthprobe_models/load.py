@@ -6,17 +6,18 @@ import importlib
 import importlib.util
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Final
 
 from synthprobe_data import SynthprobeError
+from synthprobe_models.registry import NETWORKS, STRUCTURES
 
 GROUP: Final = "synthprobe.structures"
 """The entry points of installed packages: each names a module, or a function to call."""
-LOADED: Final[list[str]] = []
-"""What `load_structures` has run in this process."""
+LOADED: Final[dict[str, str]] = {}
+"""By the name of a structure or network: the file or module that it was loaded from."""
 
 
 def load_structures(where: str) -> None:
@@ -27,10 +28,10 @@ def load_structures(where: str) -> None:
     where
         The path of a file that ends with ``.py``, or the name of a module.
     """
-    path = Path(where)
+    path, before = Path(where), _known()
     if path.suffix != ".py":
         _explained(where, lambda: importlib.import_module(where))
-        LOADED.append(where)
+        LOADED.update(dict.fromkeys(_known() - before, where))
         return
     if not path.is_file():
         raise SynthprobeError(f"there is no file {where} to load.")
@@ -44,15 +45,29 @@ def load_structures(where: str) -> None:
         _explained(where, lambda: spec.loader.exec_module(module))  # type: ignore[union-attr]
     finally:
         sys.path.pop(0)
-    LOADED.append(str(path.resolve()))
+    LOADED.update(dict.fromkeys(_known() - before, str(path.resolve())))
 
 
-def load_as_elsewhere(loaded: Sequence[str]) -> None:
-    """Load what another process has loaded, as far as this one has not: its `LOADED`."""
-    load_installed()
-    for where in loaded:
-        if where not in LOADED:
-            load_structures(where)
+def load_as_elsewhere(name: str, where: str | None) -> None:
+    """Load a structure that another process knows, unless this one does.
+
+    Parameters
+    ----------
+    name
+        Of the structure or the network.
+    where
+        What `LOADED` says of it there; ``None`` if it is ours, or of an installed package.
+    """
+    if name in _known():
+        return
+    if where is None:
+        load_installed()
+    else:
+        load_structures(where)
+
+
+def _known() -> set[str]:
+    return {*STRUCTURES, *NETWORKS}
 
 
 def load_installed() -> list[str]:

@@ -57,9 +57,8 @@ def finished_runs(
     threads = max(1, torch.get_num_threads() // jobs)
     quiet = replace(machine, progress=False)
     pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-    loaded = tuple(LOADED)
     tasks = (
-        delayed(_finish_one)(i, plan, quiet, command, threads, loaded)
+        delayed(_finish_one)(i, plan, quiet, command, threads, LOADED.get(plan.settings.name))
         for i, plan in enumerate(plans)
     )
     try:
@@ -80,12 +79,12 @@ def _finish_one(
     machine: Machine,
     command: str | None,
     threads: int,
-    loaded: Sequence[str],
+    where: str | None,
 ) -> tuple[int, dict[str, Any]]:
     """The number of a plan and its result, in a process of its own."""
     from synthprobe_models import probes  # noqa: F401 - puts our structures into the registry
 
-    load_as_elsewhere(loaded)
+    load_as_elsewhere(plan.settings.name, where)
     torch.set_num_threads(threads)
     return index, _finish(plan, machine, command)
 

@@ -100,7 +100,7 @@ def test_a_page_without_a_name_is_named_after_the_file_and_the_split(
     monkeypatch.chdir(tmp_path)
     assert main(["browse", str(rde_file), "--split", "train", "--samples", "1"]) == 0
     assert os.listdir(tmp_path) == [f"{rde_file.stem}-train.html"]
-    assert capsys.readouterr().out.startswith(f"{rde_file.stem}-train.html: 1 samples")
+    assert capsys.readouterr().out.startswith(f"{rde_file.stem}-train.html: 1 sample,")
 
 
 # ------------------------------------------------------------------------------- a real browser
