@@ -26,7 +26,7 @@ from synthprobe_data.shards.kept import digests_if_complete
 from synthprobe_data.shards.layout import Column, columns_of, rows_per_block
 from synthprobe_data.shards.pack import PackedBlock, Task, pack_block
 from synthprobe_data.shards.writer import ShardWriter, check_target, new_file
-from synthprobe_data.workers import run_in_worker
+from synthprobe_data.workers import ended_by_dead_workers, run_in_worker
 
 MAX_SAMPLES: Final = 100_000_000
 SHORT_RUN_BYTES: Final = 64 * 2**20
@@ -199,7 +199,8 @@ def packed_blocks(
     # When the writer fails, joblib would complain about blocks that nobody takes any more.
     warnings.filterwarnings("ignore", "[0-9]+ tasks", UserWarning, module="joblib.parallel")
     try:
-        with Parallel(n_jobs=workers, return_as="generator", batch_size=1) as pool:
+        pool = Parallel(n_jobs=workers, return_as="generator", batch_size=1)
+        with ended_by_dead_workers(pool), pool:
             wave_length = max(BLOCKS_PER_WAVE, 4 * workers)
             for start in range(0, len(tasks), wave_length):
                 wave = tasks[start : start + wave_length]
