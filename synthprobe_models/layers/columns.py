@@ -87,7 +87,8 @@ class Columns:
             terms = first[..., None, position] * second[..., None, :, position]
             sums = terms.new_zeros(len(self.masks), *total.shape)
             found.append(sums.index_add(0, sample, terms.movedim(-1, 0)))
-        rest = total - sum((f for f in found if f is not None), torch.zeros_like(total))
+        none = total.new_zeros(len(self.masks), *total.shape)
+        rest = total - sum((f for f in found if f is not None), none)
         return torch.stack([rest.to(first) if f is None else f for f in found], dim=-1)
 
     @property

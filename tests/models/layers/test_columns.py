@@ -43,7 +43,7 @@ def test_outputs_and_gradients_are_those_of_all_positions(name: str, queries, op
     network = PROBES["centered-square"].make(name, shape=SHAPE, width=8, options=options)
     network = randomised(network.double())
     assert network.takes_columns
-    for values in (2, MOST):
+    for values in (1, 2, MOST):
         x = pictures(values, seed=values)
         fast = outputs(network, x, queries)
         network.takes_columns = False
