@@ -37,7 +37,7 @@ from synthprobe_data.shards.layout import columns_of
 from synthprobe_data.shards.manifest import MANIFEST, Manifest, ShardEntry, describe_shard
 from synthprobe_data.shards.plan import ShardPlan, plan_shards
 from synthprobe_data.shards.writer import ShardWriter, new_file, write_text
-from synthprobe_data.workers import run_in_worker
+from synthprobe_data.workers import ended_by_dead_workers, run_in_worker
 
 _OF_A_RUN: Final = re.compile(
     r"([\w.-]+-\d{5}-of-\d{5}\.h5|manifest\.json|README\.md|croissant\.json|samples\.png)"
@@ -244,7 +244,8 @@ def _run(
             make = delayed(
                 make_shard if scheduler else partial(run_in_worker, os.getpid(), make_shard)
             )
-            yield from pool(make(*job) for job in jobs)
+            with ended_by_dead_workers(pool):
+                yield from pool(make(*job) for job in jobs)
     except BrokenProcessPool as error:
         raise SynthprobeError(
             "a worker process died (killed, or out of memory): --resume goes on from here."

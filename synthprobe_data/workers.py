@@ -59,7 +59,7 @@ def ended_by_dead_workers(pool: Any) -> Iterator[None]:
     Parameters
     ----------
     pool
-        A `joblib.Parallel` that starts processes, begun and ended inside.
+        A `joblib.Parallel`, begun and ended inside. One that starts no processes is left alone.
     """
     over = threading.Event()
     threading.Thread(target=_break_when_dead, args=(pool, over), daemon=True).start()

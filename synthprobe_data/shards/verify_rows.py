@@ -19,7 +19,7 @@ from synthprobe_data.shards.digest import row_digests
 from synthprobe_data.shards.report import Failure, Report
 from synthprobe_data.shards.row_checks import ROW_CHECKS
 from synthprobe_data.words import counted
-from synthprobe_data.workers import run_in_worker
+from synthprobe_data.workers import ended_by_dead_workers, run_in_worker
 
 TASK_BYTES: Final = 40 * 2**20
 """A worker opens the file once for rows of so many bytes, decoded; then it is heard of again."""
@@ -110,8 +110,10 @@ def _run(
     _check_task(readers[tasks[0][0]], tasks[0][0], tasks[0][1][:1], pixels)
     check = delayed(partial(run_in_worker, os.getpid(), _check_task))
     jobs = (check(readers[number], number, rows, pixels) for number, rows in tasks)
+    pool = Parallel(n_jobs=workers, return_as="generator", batch_size=1)
     try:
-        yield from Parallel(n_jobs=workers, return_as="generator", batch_size=1)(jobs)
+        with ended_by_dead_workers(pool):
+            yield from pool(jobs)
     except BrokenProcessPool as error:
         raise SynthprobeError("a worker process died (killed, or out of memory).") from error
 

@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import partial
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -57,13 +56,7 @@ SMALL = ("--width", 4, "--shape", "12x14")
 SMALL_UNET = ("--width", "2", "--shape", "32x32")
 
 
-@pytest.fixture(autouse=True)
-def _unchanged_registry() -> Iterator[None]:
-    structures, networks = dict(STRUCTURES), dict(NETWORKS)
-    yield
-    for entries, before in ((STRUCTURES, structures), (NETWORKS, networks)):
-        entries.clear()
-        entries.update(before)
+pytestmark = pytest.mark.usefixtures("unchanged_registry")
 
 
 @pytest.fixture
@@ -75,7 +68,7 @@ def mine(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def few(_unchanged_registry) -> None:
+def few(unchanged_registry) -> None:
     """A short registry, as counting all takes a while."""
     for entries in (STRUCTURES, NETWORKS):
         for name in [name for name in entries if name not in ("lambda-pe", "unet")]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from synthprobe_models import profiles  # noqa: E402
 from synthprobe_models.abilities import ABILITIES  # noqa: E402
 from synthprobe_models.cli import main  # noqa: E402
 from synthprobe_models.inspection import inspect  # noqa: E402
-from synthprobe_models.registry import NETWORKS, STRUCTURES  # noqa: E402
+from synthprobe_models.registry import STRUCTURES  # noqa: E402
 from synthprobe_models.tables import TableData  # noqa: E402
 from synthprobe_models.train import Trainer  # noqa: E402
 
@@ -48,15 +47,10 @@ TINY = {
 
 
 @pytest.fixture(autouse=True)
-def _tiny(monkeypatch) -> Iterator[None]:
+def _tiny(monkeypatch, unchanged_registry) -> None:
     monkeypatch.setattr(profiles, "QUICK", TINY)
     monkeypatch.setattr(profiles, "BASELINE_SEEDS", 2)
     monkeypatch.setattr(profiles, "inspect", partial(inspect, shape=(8, 8), width=4))
-    structures, networks = dict(STRUCTURES), dict(NETWORKS)
-    yield
-    for entries, before in ((STRUCTURES, structures), (NETWORKS, networks)):
-        entries.clear()
-        entries.update(before)
 
 
 @pytest.fixture
