@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import torch
+import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from synthprobe_data import SynthprobeError
 
 HEADS: Final = 8
 """As in the paper."""
+FEW_WEIGHTS: Final = 2**18
+"""Up to so many weights of a head, that of 512 x 512 positions, they may be kept in memory."""
 HEADS_BY_PROBE: Final[Mapping[str, Mapping[str, Any]]] = {"rde": {"heads": 4}}
 """The widths of the U-Net are smaller: the paper's Lambda layers have 4 heads there."""
 
@@ -66,3 +70,34 @@ def split_heads(tokens: Tensor, heads: int, parts: int = 1) -> tuple[Tensor, ...
 def merge_heads(x: Tensor) -> Tensor:
     """From (batch, heads, N, channels / heads) to (batch, N, channels)."""
     return x.transpose(1, 2).flatten(2)
+
+
+def attend(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    mask: Tensor | None = None,
+    *,
+    dropout: float = 0.0,
+) -> Tensor:
+    """For each query a mean of the values, weighted by softmax(Q K^T / sqrt(C')).
+
+    Parameters
+    ----------
+    queries, keys, values
+        As (batch, heads, positions, channels of a head).
+    mask
+        Which keys may be seen: booleans of four axes, to be broadcast to (batch, heads, queries,
+        keys).
+    dropout
+        The probability that a weight is dropped.
+    """
+    weights = queries.shape[-2] * keys.shape[-2]
+    on_cpu = queries.device.type == "cpu"
+    if not on_cpu or queries.dtype != torch.bfloat16 or weights > FEW_WEIGHTS:
+        return F.scaled_dot_product_attention(queries, keys, values, mask, dropout)
+    # Here the backward pass of torch's kernel takes several times as long as these products.
+    scores = queries @ keys.transpose(-1, -2) * queries.shape[-1] ** -0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    return F.dropout(scores.softmax(-1), dropout) @ values

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from synthprobe_models.layers.attention import (
     HEADS,
     HEADS_BY_PROBE,
+    attend,
     check_heads,
     check_positions,
     check_sizes,
@@ -64,5 +64,5 @@ class Linformer(nn.Module):
         check_positions("linformer", self.shape, x)
         q, k, v = split_heads(self.qkv(to_tokens(x)), self.heads, 3)
         project = self.projection.transpose(1, 2)
-        mixed = F.scaled_dot_product_attention(q, project @ k, project @ v)
+        mixed = attend(q, project @ k, project @ v)
         return to_positions(merge_heads(mixed), self.shape)

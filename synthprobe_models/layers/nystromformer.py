@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from synthprobe_models.layers.attention import (
     HEADS,
     HEADS_BY_PROBE,
+    attend,
     check_heads,
     check_sizes,
     merge_heads,
@@ -65,9 +65,9 @@ class Nystromformer(nn.Module):
         q_mean, k_mean = segment_means(q, self.landmarks), segment_means(k, self.landmarks)
         scale = q.shape[-1] ** -0.5
         core = (scale * q_mean @ k_mean.transpose(-1, -2)).softmax(-1)
-        gathered = F.scaled_dot_product_attention(q_mean, k, v)
+        gathered = attend(q_mean, k, v)
         inverted = pseudo_inverse(core, self.iterations) @ gathered
-        mixed = F.scaled_dot_product_attention(q, k_mean, inverted)
+        mixed = attend(q, k_mean, inverted)
         return to_positions(merge_heads(mixed), x.shape[2:])
 
 

@@ -13,6 +13,7 @@ from synthprobe_data import SynthprobeError
 from synthprobe_models.layers.attention import (
     HEADS,
     HEADS_BY_PROBE,
+    attend,
     check_heads,
     check_sizes,
     merge_heads,
@@ -90,5 +91,5 @@ class ScalableSelfAttention(nn.Module):
         (q,) = split_heads(self.query(to_tokens(x)), self.heads)
         (k,) = split_heads(self.key(reduced), self.heads)
         (v,) = split_heads(self.value(reduced), self.heads)
-        mixed = F.scaled_dot_product_attention(q, k, v)
+        mixed = attend(q, k, v)
         return to_positions(self.out(merge_heads(mixed)), x.shape[2:])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from synthprobe_models.layers.attention import (
     HEADS,
     HEADS_BY_PROBE,
+    attend,
     check_dropout,
     check_heads,
     merge_heads,
@@ -51,5 +51,5 @@ class SelfAttention(nn.Module):
         """Map (batch, channels, *positions) to the same shape."""
         q, k, v = split_heads(self.qkv(to_tokens(x)), self.heads, 3)
         dropout = self.dropout if self.training else 0.0
-        mixed = F.scaled_dot_product_attention(q, k, v, dropout_p=dropout)
+        mixed = attend(q, k, v, dropout=dropout)
         return to_positions(self.out(merge_heads(mixed)), x.shape[2:])

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from synthprobe_models.layers.attention import (
     HEADS,
     HEADS_BY_PROBE,
+    attend,
     check_heads,
     check_sizes,
     merge_heads,
@@ -61,7 +62,7 @@ class WindowAttention(nn.Module):
         windows = Windows(height, width, self.window)
         qkv = self.qkv(x.movedim(1, -1))
         q, k, v = split_heads(windows.cut(qkv).flatten(1, 2), self.heads, 3)
-        mixed = F.scaled_dot_product_attention(q, k, v, windows.mask(batch, x.device))
+        mixed = attend(q, k, v, windows.mask(batch, x.device))
         joined = windows.join(merge_heads(mixed).unflatten(1, windows.window))
         return self.out(self.add_local(joined, qkv[..., -channels:], windows)).movedim(-1, 1)
 

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from synthprobe_data import SynthprobeError
 from synthprobe_models.layers.attention import (
+    attend,
     check_dropout,
     check_heads,
     merge_heads,
@@ -47,7 +48,7 @@ class Attention(nn.Module):
         (keys,) = split_heads(self.keys(seen), self.heads)
         (values,) = split_heads(self.values(seen), self.heads)
         dropout = self.dropout if self.training else 0.0
-        found = F.scaled_dot_product_attention(queries, keys, values, dropout_p=dropout)
+        found = attend(queries, keys, values, dropout=dropout)
         return self.out(merge_heads(found))
 
 

@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch")
 from torch.func import functional_call  # noqa: E402
 
 from synthprobe_data import SynthprobeError  # noqa: E402
+from synthprobe_models.layers.attention import attend  # noqa: E402
 from synthprobe_models.registry import find_structure  # noqa: E402
 from tests.models.layers.attending import (  # noqa: E402
     ONLY_2D,
@@ -180,3 +181,31 @@ def test_sizes_below_1_are_refused(name: str, option: str) -> None:
 def test_numbers_out_of_range_are_refused(name: str, option: str, value: float) -> None:
     with pytest.raises(SynthprobeError, match=f"{option} must be .*, not {value}"):
         find_structure(name).make(8, (7, 7), **{option: value})
+
+
+@pytest.mark.parametrize("queries", [1, 6])
+@pytest.mark.parametrize("masked", [False, True])
+def test_attention_in_bfloat16_is_that_of_double_precision_but_for_rounding(
+    queries: int, masked: bool
+) -> None:
+    shapes = [(2, 3, queries, 4), (2, 3, 9, 4), (2, 3, 9, 4)]
+    short = [double(*shape).bfloat16().requires_grad_() for shape in shapes]
+    exact = [x.detach().double().requires_grad_() for x in short]
+    mask = (torch.arange(9) % 4 != 1)[None, None, None] if masked else None
+    found, expected = attend(*short, mask), attend(*exact, mask)
+    for output in (found, expected):
+        output.double().square().sum().backward()
+    assert found.dtype == torch.bfloat16
+    assert torch.allclose(found.double(), expected, atol=0.03)
+    for x, y in zip(short, exact, strict=True):
+        assert torch.allclose(x.grad.double(), y.grad, atol=0.03 * y.grad.abs().max().item())
+
+
+def test_dropped_weights_leave_the_mean_of_the_values_as_it_is() -> None:
+    torch.manual_seed(0)
+    q, k, v = (torch.randn(1, 1, n, 4) for n in (512, 512, 512))
+    inputs = [x.bfloat16() for x in (q, k, v.abs())]
+    whole, dropped = attend(*inputs), attend(*inputs, dropout=0.5)
+    assert not torch.equal(whole, dropped)
+    means = [float(x.float().mean()) for x in (whole, dropped)]
+    assert means[1] == pytest.approx(means[0], rel=0.02)
