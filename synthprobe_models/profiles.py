@@ -30,20 +30,57 @@ BASELINE: Final = "unet"
 BASELINE_SEEDS: Final = 4
 """The baseline is trained with at least so many seeds, as its spread decides for all structures."""
 _WINDOWS: Final = {"lambda-local-7": {"window": 3}, "lambda-local-19": {"window": 7}}
+_TWO_HEADS: Final = {"heads": 2}
+_RDE_OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
+    # The networks have 12 channels: two heads of 6, and 16 keys for each, as published.
+    **dict.fromkeys(
+        (
+            "lambda",
+            "lambda-cosine-sum-qkv",
+            "lambda-cosine-sum-qv",
+            "lambda-cosine-decor",
+            "lambda-pe",
+            "lambda-tt",
+            "lambda-pe-tt",
+            "lambda-coordconv",
+        ),
+        {**_TWO_HEADS, "keys": 32},
+    ),
+    **{name: {**_TWO_HEADS, "keys": 32, **window} for name, window in _WINDOWS.items()},
+    **dict.fromkeys(
+        (
+            "transformer",
+            "nystromformer",
+            "linformer",
+            "reformer",
+            "window-attention",
+            "iwsa",
+            "window-attention-lem",
+            "ssa",
+            "encoder-pre-norm",
+            "encoder-post-norm",
+        ),
+        _TWO_HEADS,
+    ),
+    "deformable": {"size": 3},
+}
 _TABLES: Final = {"rde": 1, "centered-square": 2, "color-code": 3}
 
 QUICK: Final[Mapping[str, TableData]] = {
     "rde": TableData(
+        # A strip, longer than what the baseline sees, and so low that what a T-junction means is
+        # soon learnt.
         config={
-            "height": 16,
-            "width": 16,
-            "n_rectangles": 3,
+            "height": 8,
+            "width": 64,
+            "n_rectangles": 2,
             "n_vis": 2,
             "n_gap": 2,
             "n_par": 2,
+            "min_size": 0.3,
         },
-        sizes={"train": 4_800, "test": 200},
-        options=_WINDOWS,
+        sizes={"train": 14_000, "test": 500},
+        options=_RDE_OPTIONS,
     ),
     "centered-square": TableData(config={"height": 16, "width": 16, "square": 5}, options=_WINDOWS),
     "color-code": TableData(

@@ -152,7 +152,7 @@ PRESETS: Final[Mapping[tuple[str, str], Mapping[str, Any]]] = {
     ("color-code", "mini"): {"epochs": 3, "batch": 32, "optimizer": "adamw", "width": 32},
     ("rde", "quick"): {
         "epochs": 1,
-        "batch": 16,
+        "batch": 8,
         "optimizer": "adamw",
         "loss": "scale-invariant",
         "weight_decay": 0.0,
