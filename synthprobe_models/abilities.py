@@ -171,10 +171,11 @@ ABILITIES: Final[Mapping[str, Ability]] = {
                 "is lower than the baseline's by more than the spread, and every run is better "
                 "than every run of the baseline. *no*: the same the other way round. *not seen*: "
                 "anything else. The spread is from the lowest to the highest over seeds, of the "
-                "structure or of the baseline, whichever is larger. In pictures so small, trained "
-                "for so short a time, the baseline reaches far, too: *yes* says that the "
-                "structure helps here, *no* that it hinders here, and *not seen* is no proof that "
-                "it cannot."
+                "structure or of the baseline, whichever is larger. The pictures are strips, "
+                "longer than the 24 pixels or so that the baseline sees to each side. As training "
+                "is short, how soon a network learns what a T-junction means counts, too: *yes* "
+                "says that the structure helps here, *no* that it hinders here, and *not seen* is "
+                "no proof that it cannot."
             ),
         ),
     )

@@ -11,6 +11,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from synthprobe_data import ColorCodeConfig  # noqa: E402
+from synthprobe_data.color_code import ceiling  # noqa: E402
 from synthprobe_models import profiles  # noqa: E402
 from synthprobe_models.abilities import ABILITIES  # noqa: E402
 from synthprobe_models.cli import main  # noqa: E402
@@ -112,6 +114,12 @@ def test_the_matrix_says_what_failed_and_what_does_not_fit_and_goes_on(
     assert (out / "matrix.png").read_bytes().startswith(b"\x89PNG")
     assert "could not be inspected" in (out / "mine-broken.md").read_text(encoding="utf-8")
     assert "mine-broken: color-code not tried" in capsys.readouterr().out
+
+
+def test_every_code_of_a_profile_can_be_found(tmp_path: Path) -> None:
+    for size in ("quick", "mini"):
+        data = profiles.Profiler(out=tmp_path, size=size).data("color-code")
+        assert ceiling(ColorCodeConfig.from_dict(dict(data.config))) == 1
 
 
 def test_force_trains_again(tmp_path: Path, mine: Path, monkeypatch) -> None:
