@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
@@ -11,6 +13,7 @@ from typing import Any
 import torch
 
 from synthprobe_data import SynthprobeError
+from synthprobe_data.workers import ended_by_dead_workers, run_in_worker
 from synthprobe_models.load import LOADED, load_as_elsewhere
 from synthprobe_models.runs import finished_run
 from synthprobe_models.settings import TrainSettings
@@ -58,11 +61,20 @@ def finished_runs(
     quiet = replace(machine, progress=False)
     pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
     tasks = (
-        delayed(_finish_one)(i, plan, quiet, command, threads, LOADED.get(plan.settings.name))
+        delayed(run_in_worker)(
+            os.getpid(),
+            _finish_one,
+            i,
+            plan,
+            quiet,
+            command,
+            threads,
+            LOADED.get(plan.settings.name),
+        )
         for i, plan in enumerate(plans)
     )
     try:
-        with _bar(len(plans), machine.progress) as bar:
+        with ended_by_dead_workers(pool), pool, _bar(len(plans), machine.progress) as bar:
             for index, result in pool(tasks):
                 bar.update()
                 yield plans[index], result
@@ -82,8 +94,12 @@ def _finish_one(
     where: str | None,
 ) -> tuple[int, dict[str, Any]]:
     """The number of a plan and its result, in a process of its own."""
+    from tqdm import tqdm
+
     from synthprobe_models import probes  # noqa: F401 - puts our structures into the registry
 
+    # The lock that it makes by itself is one of the system, left behind if the process is killed.
+    tqdm.set_lock(threading.RLock())
     load_as_elsewhere(plan.settings.name, where)
     torch.set_num_threads(threads)
     return index, _finish(plan, machine, command)
