@@ -21,17 +21,27 @@ def stated_hashes(path: Path) -> dict[str, str]:
     if path.is_dir():
         return {entry.file: entry.sha256 for entry in read_manifest(path).shards}
     croissant = card_paths(path, folder=False).croissant
-    if not croissant.exists():
+    hashes = croissant_hashes(croissant)
+    if hashes is None:
         return {}
-    try:
-        if not croissant.is_file() or croissant.stat().st_size > MAX_CROISSANT_BYTES:
-            raise ValueError("it is no Croissant file")
-        files = json.loads(croissant.read_text("utf-8"))["distribution"]
-        hashes = {file["name"]: file["sha256"] for file in files}
-    except (OSError, ValueError, RecursionError, TypeError, KeyError) as error:
-        raise SynthprobeError(f"{croissant} cannot be read: {error}.") from error
     if len(hashes) == 1:  # it goes with its file, also when both have got another name
         hashes = {path.name: next(iter(hashes.values()))}
     if not isinstance(hashes.get(path.name), str):
         raise SynthprobeError(f"{croissant} states no SHA-256 of {path.name}.")
     return {path.name: hashes[path.name]}
+
+
+def croissant_hashes(croissant: Path) -> dict[str, str] | None:
+    """The SHA-256 of each file that a Croissant file names; ``None`` if there is no such file.
+
+    `SynthprobeError` if it cannot be read.
+    """
+    if not croissant.exists():
+        return None
+    try:
+        if not croissant.is_file() or croissant.stat().st_size > MAX_CROISSANT_BYTES:
+            raise ValueError("it is no Croissant file")
+        files = json.loads(croissant.read_text("utf-8"))["distribution"]
+        return {file["name"]: file["sha256"] for file in files}
+    except (OSError, ValueError, RecursionError, TypeError, KeyError) as error:
+        raise SynthprobeError(f"{croissant} cannot be read: {error}.") from error

@@ -28,7 +28,7 @@ from synthprobe_data.shards.manifest import (
 )
 from synthprobe_data.shards.report import Failure, Report
 from synthprobe_data.shards.row_checks import ROW_CHECKS
-from synthprobe_data.shards.stated import stated_hashes
+from synthprobe_data.shards.stated import croissant_hashes, stated_hashes
 from synthprobe_data.shards.verify_rows import FoundRows, check_rows, failure_of_row
 
 _DIGEST_BYTES: Final = 32
@@ -128,6 +128,7 @@ def _open_folder(folder: Path, report: Report) -> tuple[Manifest | None, list[Bl
             report.fail(Failure(file=entry.file, check="manifest", sentence=sentence))
     for sentence in _wrong_in_manifest(folder, manifest):
         report.fail(Failure(file=MANIFEST, check="manifest", sentence=sentence))
+    _check_croissant(folder, manifest, report)
     return manifest, readers
 
 
@@ -144,6 +145,22 @@ def _check_stated_hash(path: Path, report: Report) -> None:
     report.check("sha256")
     if sentence:
         report.fail(Failure(file=path.name, check="sha256", sentence=sentence))
+
+
+def _check_croissant(folder: Path, manifest: Manifest, report: Report) -> None:
+    """Whether the Croissant file of a folder, if there is one, states the hashes of its shards."""
+    croissant = card_paths(folder, folder=True).croissant
+    try:
+        stated = croissant_hashes(croissant)
+        if stated is None:
+            return
+        wrong = stated != {entry.file: entry.sha256 for entry in manifest.shards}
+        sentence = f"it does not state the SHA-256 that {MANIFEST} has." if wrong else None
+    except SynthprobeError as error:
+        sentence = str(error)
+    report.check("croissant")
+    if sentence:
+        report.fail(Failure(file=croissant.name, check="croissant", sentence=sentence))
 
 
 def _wrong_hash(path: Path, sha256: str, beside: str, stated: int | None = None) -> str | None:

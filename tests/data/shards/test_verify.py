@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from synthprobe_data import RdeConfig, SynthprobeError, make_file, make_sample, ready_path
-from synthprobe_data.rde import first_refused, read_scene
+from synthprobe_data.rde import RDE, first_refused, read_scene
 from synthprobe_data.rde.generate import generate_block
+from synthprobe_data.sharded import generate_folder
 from synthprobe_data.shards.digest import content_digest
 from synthprobe_data.shards.edit import split
 from synthprobe_data.shards.report import Report
@@ -488,6 +489,24 @@ def test_a_wrong_manifest_is_named(
     report = verify(folder)
     assert not report.ok
     assert file in {failure.file for failure in report.failures}
+
+
+def test_the_croissant_file_of_a_folder_is_held_to_its_manifest(tmp_path: Path) -> None:
+    folder = tmp_path / "rde"
+    sizes = {"train": 4, "test": 2}
+    generate_folder(folder, RDE, RdeConfig(**SMALL), shards=3, splits=sizes, workers=1)
+    croissant = folder / "croissant.json"
+    whole = croissant.read_text()
+    assert verify(folder).done["croissant"] == 1
+    stated = json.loads(whole)["distribution"][0]["sha256"]
+    for text in (whole.replace(stated, "0" * 64), "", "[]", "{}", '{"distribution": []}'):
+        croissant.write_text(text)
+        report = verify(folder)
+        assert [(f.file, f.check) for f in report.failures] == [("croissant.json", "croissant")]
+    croissant.unlink()
+    report = verify(folder)
+    assert report.ok
+    assert "croissant" not in report.done
 
 
 def test_a_folder_without_a_manifest_is_one_failure(tmp_path: Path) -> None:
