@@ -202,6 +202,8 @@ def _training(settings: Mapping[str, Any]) -> str:
         f"weight decay {settings['weight_decay']:g}), loss {settings['loss']}, batches of "
         f"{settings['batch']}"
     )
+    if settings.get("precision", "float32") != "float32":
+        text += f", forward passes in {settings['precision']}"
     if settings.get("head_bias") is not None:
         text += f", a bias of {settings['head_bias']:g} in the last layer to begin with"
     if settings["queries"] < 1:

@@ -58,6 +58,7 @@ def test_a_table_is_written_beside_the_papers_and_nothing_is_trained_twice(
     (trained,) = [line for line in text.splitlines() if line.startswith("Trained with ")]
     assert trained.startswith("Trained with adamw (rate 0.005, schedule ranger21, weight decay 0),")
     assert "of the positions" not in trained  # but for the preset `paper`, all of them
+    assert "forward passes" not in trained
     with open(paths.csv, newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     assert [(line["name"], line["seed"]) for line in lines] == [
@@ -71,6 +72,13 @@ def test_a_table_is_written_beside_the_papers_and_nothing_is_trained_twice(
     monkeypatch.setattr(Trainer, "run", None)
     again = make_table(2, "mini", tmp_path, seeds=2, rows=rows, epochs=1, machine=QUIET)
     assert again.markdown.read_text(encoding="utf-8") == text
+
+
+def test_a_table_says_in_which_precision_it_was_trained(tmp_path) -> None:
+    training = {"precision": "bfloat16", "epochs": 1}
+    paths = make_table(3, "mini", tmp_path, rows=["lambda"], training=training, machine=QUIET)
+    text = paths.markdown.read_text(encoding="utf-8")
+    assert "batches of 32, forward passes in bfloat16, on samples with" in text
 
 
 def test_a_table_says_at_how_many_positions_the_loss_was_computed(tmp_path) -> None:
