@@ -47,7 +47,8 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser of the command, with one subcommand for each thing to do."""
     parser = Parser(
         prog=_PROGRAM,
-        description="Look at neural structures without training them.",
+        description="Look at neural structures, train them on the probes, and find out which "
+        "abilities they have.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -123,7 +123,7 @@ def _code(title: str, name: str, parameters: int, accuracy: float) -> Row:
     return _row(3, title, name, parameters, parameters, {"accuracy": accuracy}, bound=_CEILING)
 
 
-_BUFFER: Final = "The printed count has one more, which is not trained."
+_BUFFER: Final = "The printed count has one more, which we take for a buffer."
 _READING: Final = (
     "That the encoding is cosine, and added to the input of Q, K and V, is our reading."
 )

@@ -13,12 +13,22 @@ from synthprobe_data import SynthprobeError
 
 PAPER: Final = "Courtois, Morel, Arias 2022"
 """The source of the paper's own structures."""
-NOTES: Final = "Machine Learning for Computer Vision, notes of 2024"
 SCALABLE_VIT: Final = "ScalableViT, supplementary material"
-REPORT: Final = "Achenbach, Bonvin, Zhang"
+REPORT: Final = "Achenbach, Bonvin, Zhang: Semantic Segmentation and Depth Estimation"
 """Of the networks with attention for depth and segmentation."""
 DEEPLAB: Final = "Chen et al. 2018"
 RESNET: Final = "He et al. 2016"
+
+
+def as_in_paper(first: str) -> str:
+    """The source of a structure of others that is built as the paper has it.
+
+    Parameters
+    ----------
+    first
+        Who introduced it, and when.
+    """
+    return f"{first}; {PAPER}"
 
 
 class Builder(Protocol):

@@ -53,7 +53,7 @@ PAGE = """\
 
 - **a step, s**: forward pass, loss, backward pass and optimiser, in seconds of one core. Forward
   and backward were measured with so many samples as *measured with* says and multiplied up to the
-  batch.
+  batch. In Table 2 the loss is computed at a sixteenth of the positions.
 - **/ product**: the same in units of a product of two matrices of {edge} x {edge} in float32, which
   was timed beside each row ({product:.0f} ms in the median, {speed:.0f} GFLOP/s).
 - **days here**: a whole run on one such core: seconds of a step x steps x epochs.

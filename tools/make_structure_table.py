@@ -113,7 +113,8 @@ def answers(found: list[Inspection]) -> str:
             sight = one.sights[0]
             verdict = "It does" if sight.sees_all else "It does not"
             lines += [
-                '**Does IWSA, as claimed, "realize a global receptive field in a single layer"?** '
+                '**Does IWSA, as the supplement of ScalableViT says, "realize a global receptive '
+                'field in a single layer"?** '
                 f"{verdict}: its centre depends on {sight.centre.share:.1%} of "
                 f"{sides(sight.shape)} positions and its corner on {sight.corner.share:.1%}.",
                 "",

@@ -170,7 +170,7 @@ def _hashes(facts: CardFacts) -> list[str]:
 def _loading(facts: CardFacts) -> list[str]:
     copied = _size(sum(map(arrow_bytes, facts.columns)) * sum(facts.splits.values()))
     parts = [
-        "Each piece runs as it stands in the folder of this card. With h5py:",
+        "Each piece runs as it stands in the folder of the data. With h5py:",
         _python(snippets.h5py_snippet(facts)),
         "With PyTorch:",
         _python(snippets.torch_snippet(facts)),

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from synthprobe_data import SynthprobeError
 from synthprobe_models.layers.attention import check_sizes
 from synthprobe_models.layers.parts import ConvNextBlock
-from synthprobe_models.registry import PAPER, structure
+from synthprobe_models.registry import as_in_paper, structure
 
 
 def deform_conv2d(
@@ -60,7 +60,7 @@ def _range(size: int, x: Tensor) -> Tensor:
     return torch.arange(size, device=x.device)
 
 
-@structure("deformable", title="Deformable", source=PAPER, dimensions=[2])
+@structure("deformable", title="Deformable", source=as_in_paper("Zhu et al. 2019"), dimensions=[2])
 class Deformable(nn.Module):
     """A modulated deformable convolution; a ConvNeXt block gives its offsets and its masks.
 

@@ -10,13 +10,13 @@ from torch import Tensor, nn
 from synthprobe_models.layers.attention import HEADS, HEADS_BY_PROBE, check_sizes
 from synthprobe_models.layers.parts import ChannelNorm, Pointwise
 from synthprobe_models.layers.transformer import SelfAttention
-from synthprobe_models.registry import NOTES, structure
+from synthprobe_models.registry import structure
 
 
 @structure(
     "encoder-pre-norm",
     title="Transformer encoder, pre-norm",
-    source=NOTES,
+    source="Xiong et al. 2020",
     options=HEADS_BY_PROBE,
 )
 class PreNormEncoder(nn.Module):
@@ -66,7 +66,7 @@ class PreNormEncoder(nn.Module):
 @structure(
     "encoder-post-norm",
     title="Transformer encoder, post-norm",
-    source=NOTES,
+    source="Vaswani et al. 2017",
     options=HEADS_BY_PROBE,
 )
 class PostNormEncoder(PreNormEncoder):

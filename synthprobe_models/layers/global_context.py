@@ -9,12 +9,12 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from synthprobe_models.layers.parts import Pointwise
-from synthprobe_models.registry import PAPER, structure
+from synthprobe_models.registry import as_in_paper, structure
 
 _REDUCTION: Final = 2
 
 
-@structure("global-context", title="Global Context", source=PAPER)
+@structure("global-context", title="Global Context", source=as_in_paper("Cao et al. 2020"))
 class GlobalContext(nn.Module):
     """One attention map over all positions, shared by all queries, and two 1x1 convolutions.
 

@@ -13,7 +13,7 @@ from synthprobe_data import SynthprobeError
 from synthprobe_models.layers.columns import Columns
 from synthprobe_models.layers.parts import Pointwise
 from synthprobe_models.layers.position import PositionEncoding
-from synthprobe_models.registry import PAPER, structure
+from synthprobe_models.registry import PAPER, as_in_paper, structure
 
 ENCODINGS: Final = ("none", "sum-qkv", "sum-qv", "decor")
 """What becomes of positions in a `Lambda` layer."""
@@ -26,7 +26,7 @@ OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
 """As the paper had it in each probe."""
 
 
-@structure("lambda", title="Lambda", source=PAPER, options=OPTIONS)
+@structure("lambda", title="Lambda", source=as_in_paper("Bello 2021"), options=OPTIONS)
 class Lambda(nn.Module):
     """The Lambda layer, with its heads and with or without positions.
 

@@ -20,10 +20,15 @@ from synthprobe_models.layers.attention import (
     to_positions,
     to_tokens,
 )
-from synthprobe_models.registry import PAPER, structure
+from synthprobe_models.registry import as_in_paper, structure
 
 
-@structure("linformer", title="Linformer-32", source=PAPER, options=HEADS_BY_PROBE)
+@structure(
+    "linformer",
+    title="Linformer-32",
+    source=as_in_paper("Wang et al. 2020"),
+    options=HEADS_BY_PROBE,
+)
 class Linformer(nn.Module):
     """Attention to E^T K and E^T V, where E takes the N positions to a few; no output projection.
 

@@ -9,10 +9,10 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from synthprobe_models.layers.attention import check_positions, check_sizes
-from synthprobe_models.registry import PAPER, structure
+from synthprobe_models.registry import as_in_paper, structure
 
 
-@structure("mlp-mixer", title="MLP-Mixer", source=PAPER)
+@structure("mlp-mixer", title="MLP-Mixer", source=as_in_paper("Tolstikhin et al. 2021"))
 class MlpMixer(nn.Module):
     """In each channel alike, a perceptron with one hidden layer from all N positions to all.
 

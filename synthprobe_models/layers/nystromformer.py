@@ -18,10 +18,15 @@ from synthprobe_models.layers.attention import (
     to_positions,
     to_tokens,
 )
-from synthprobe_models.registry import PAPER, structure
+from synthprobe_models.registry import as_in_paper, structure
 
 
-@structure("nystromformer", title="Nyströmformer-32", source=PAPER, options=HEADS_BY_PROBE)
+@structure(
+    "nystromformer",
+    title="Nyströmformer-32",
+    source=as_in_paper("Xiong et al. 2021"),
+    options=HEADS_BY_PROBE,
+)
 class Nystromformer(nn.Module):
     """Attention softmax(Q K^T) as softmax(Q k^T) softmax(q k^T)^+ softmax(q K^T).
 

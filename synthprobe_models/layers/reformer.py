@@ -20,7 +20,7 @@ from synthprobe_models.layers.attention import (
     to_positions,
     to_tokens,
 )
-from synthprobe_models.registry import PAPER, structure
+from synthprobe_models.registry import as_in_paper, structure
 
 SELF_PENALTY: Final = 1e5
 """Taken off the score of a position with itself, which so counts only where it is alone."""
@@ -28,7 +28,12 @@ _ONE_HASH: Final = 64
 """Up to this many buckets there is one rotation; above, a product of two."""
 
 
-@structure("reformer", title="Reformer-32", source=PAPER, options=HEADS_BY_PROBE)
+@structure(
+    "reformer",
+    title="Reformer-32",
+    source=as_in_paper("Kitaev et al. 2020"),
+    options=HEADS_BY_PROBE,
+)
 class Reformer(nn.Module):
     """Attention among positions with similar queries, found by locality-sensitive hashing.
 

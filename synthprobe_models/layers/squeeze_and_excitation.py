@@ -8,13 +8,13 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from synthprobe_models.layers.attention import check_sizes
-from synthprobe_models.registry import NOTES, structure
+from synthprobe_models.registry import structure
 
 
 @structure(
     "squeeze-and-excitation",
     title="Squeeze-and-excitation",
-    source=NOTES,
+    source="Hu et al. 2018",
 )
 class SqueezeAndExcitation(nn.Module):
     """Each channel times sigmoid(W2 relu(W1 m)), where m is the mean over all positions.

@@ -17,10 +17,15 @@ from synthprobe_models.layers.attention import (
     to_positions,
     to_tokens,
 )
-from synthprobe_models.registry import PAPER, structure
+from synthprobe_models.registry import as_in_paper, structure
 
 
-@structure("transformer", title="Transformer", source=PAPER, options=HEADS_BY_PROBE)
+@structure(
+    "transformer",
+    title="Transformer",
+    source=as_in_paper("Vaswani et al. 2017"),
+    options=HEADS_BY_PROBE,
+)
 class SelfAttention(nn.Module):
     """Every position takes a mean of the values of all, weighted by softmax(Q K^T / sqrt(C')).
 
