@@ -96,24 +96,40 @@ class Checkpoint:
             torch.save(content, part)
 
 
+_UNREADABLE: Final = (
+    RuntimeError,
+    pickle.UnpicklingError,
+    EOFError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+)
+"""What torch raises for files that are no checkpoints."""
+
+
+class FolderError(SynthprobeError):
+    """What a run is kept in cannot be used: in the way, damaged, or not to be written to."""
+
+
 def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Checkpoint:
     """Read a checkpoint; `SynthprobeError` for any other file."""
     path = Path(path)
     if not path.is_file():
-        raise SynthprobeError(f"there is no file {path}.")
-    foreign = SynthprobeError(f"{path} is not a checkpoint of synthprobe, or it is damaged.")
+        raise FolderError(f"there is no file {path}.")
+    foreign = FolderError(f"{path} is not a checkpoint of synthprobe, or it is damaged.")
     try:
         content = torch.load(path, map_location=device, weights_only=True)
     except OSError as error:
-        raise SynthprobeError(f"{path} could not be read: {error.strerror}.") from error
-    except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError, KeyError) as error:
+        raise FolderError(f"{path} could not be read: {error.strerror}.") from error
+    except _UNREADABLE as error:
         raise foreign from error
     if not isinstance(content, dict) or any(
         not isinstance(content.get(key), kind) for key, kind in _KEYS.items()
     ):
         raise foreign
     if content.pop("synthprobe_checkpoint") != FORMAT:
-        raise SynthprobeError(f"{path} is a checkpoint of another version of synthprobe.")
+        raise FolderError(f"{path} is a checkpoint of another version of synthprobe.")
     try:
         content["settings"] = TrainSettings.from_dict(json.loads(content["settings"]))
         content["data"] = DataFacts.from_dict(json.loads(content["data"]))
@@ -134,7 +150,7 @@ def fitting_checkpoint(name: str) -> Iterator[None]:
     try:
         yield
     except (RuntimeError, ValueError, KeyError, TypeError) as error:
-        raise SynthprobeError(f"the checkpoint does not fit {name} as it is built now.") from error
+        raise FolderError(f"the checkpoint does not fit {name} as it is built now.") from error
 
 
 @contextlib.contextmanager
@@ -144,4 +160,12 @@ def replaced(path: Path) -> Iterator[Path]:
         with in_place_of(path) as part:
             yield part
     except OSError as error:
-        raise SynthprobeError(f"{path} could not be written: {error.strerror}.") from error
+        raise FolderError(f"{path} could not be written: {error.strerror}.") from error
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder unless it is there; `FolderError` if it cannot be made."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FolderError(f"the folder {path} could not be made: {error.strerror}.") from error

@@ -100,7 +100,10 @@ def evaluate(
         for observer in observers:
             observer.update(prediction, target, **extra)
     losses = [math.nan if value is None else value for value in mean_loss.values]
-    highest_first = sorted(range(len(losses)), key=lambda index: -losses[index])
+    # What is not a number is worse than any.
+    highest_first = sorted(
+        range(len(losses)), key=lambda index: (not math.isnan(losses[index]), -losses[index])
+    )
     return Evaluation(
         samples=len(losses),
         metrics={metric.name: metric.compute() for metric in metrics},

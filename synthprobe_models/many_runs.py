@@ -18,7 +18,7 @@ from synthprobe_models.load import LOADED, load_as_elsewhere
 from synthprobe_models.runs import finished_run
 from synthprobe_models.settings import TrainSettings
 from synthprobe_models.source import Source
-from synthprobe_models.train import Machine
+from synthprobe_models.train import DivergedError, Machine
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +39,9 @@ def finished_runs(
 ) -> Iterator[tuple[Plan, dict[str, Any]]]:
     """Each plan with the result of its run, as soon as there is one.
 
+    A run that diverges does not keep the others from being trained; `DivergedError` says so in the
+    end.
+
     Parameters
     ----------
     plans
@@ -48,9 +51,28 @@ def finished_runs(
     machine, command
         As for `synthprobe_models.runs.train_run`.
     """
+    check_jobs(jobs)
+    machine = Machine() if machine is None else machine
+    failed = []
+    for plan, result in _results(plans, jobs, machine, command):
+        if isinstance(result, DivergedError):
+            failed.append(f"{plan.settings.name}, seed {plan.settings.seed}: {result}")
+        else:
+            yield plan, result
+    if failed:
+        raise DivergedError(" ".join(failed))
+
+
+def check_jobs(jobs: int) -> None:
+    """Raise `SynthprobeError` if this is not a number of runs at a time."""
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
         raise SynthprobeError(f"jobs is {jobs!r}: it must be a whole number from 1.")
-    machine = Machine() if machine is None else machine
+
+
+def _results(
+    plans: Sequence[Plan], jobs: int, machine: Machine, command: str | None
+) -> Iterator[tuple[Plan, dict[str, Any] | DivergedError]]:
+    """Each plan with what became of it."""
     if jobs == 1 or len(plans) < 2:
         for plan in plans:
             yield plan, _finish(plan, machine, command)
@@ -92,8 +114,8 @@ def _finish_one(
     command: str | None,
     threads: int,
     where: str | None,
-) -> tuple[int, dict[str, Any]]:
-    """The number of a plan and its result, in a process of its own."""
+) -> tuple[int, dict[str, Any] | DivergedError]:
+    """The number of a plan and what became of it, in a process of its own."""
     from tqdm import tqdm
 
     from synthprobe_models import probes  # noqa: F401 - puts our structures into the registry
@@ -105,8 +127,11 @@ def _finish_one(
     return index, _finish(plan, machine, command)
 
 
-def _finish(plan: Plan, machine: Machine, command: str | None) -> dict[str, Any]:
-    return finished_run(plan.settings, plan.source, plan.out, machine=machine, command=command)
+def _finish(plan: Plan, machine: Machine, command: str | None) -> dict[str, Any] | DivergedError:
+    try:
+        return finished_run(plan.settings, plan.source, plan.out, machine=machine, command=command)
+    except DivergedError as error:
+        return error
 
 
 def _bar(runs: int, wanted: bool) -> Any:

@@ -20,6 +20,7 @@ from synthprobe_data.rde.verify_pixels import check_pixels_readable
 from synthprobe_data.shards.writer import write_bytes
 from synthprobe_data.views.explanation import explain, pick_split
 from synthprobe_data.views.figure import file_name
+from synthprobe_models.checkpoint import make_folder
 from synthprobe_models.data import ShardDataset
 from synthprobe_models.evaluate import predictions
 from synthprobe_models.order import ranks_of
@@ -118,16 +119,13 @@ def explain_samples(
     scale = samples.normalisation["rank"]
     chosen = samples.__getitems__(indices)
     ranks = [
-        (prediction[0, 0].double() * scale["divisor"] - scale["offset"]).cpu().numpy()
+        (prediction[0, 0].cpu().double() * scale["divisor"] - scale["offset"]).numpy()
         for _, _, prediction in predictions(
             network, chosen, dataset=samples.dataset, batch=1, device=device
         )
     ]
     explained = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SynthprobeError(f"{folder} could not be made: {error.strerror}.") from error
+    make_folder(folder)
     with open_dataset(on) as data:
         rows = pick_split(data, split)
         assert isinstance(data.config, RdeConfig)

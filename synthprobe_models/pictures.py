@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
-from synthprobe_models.checkpoint import replaced
+from synthprobe_models.checkpoint import make_folder, replaced
 
 _PANEL: Final = 128
 """Panels are about so many pixels wide."""
@@ -42,7 +42,7 @@ def write_predictions(path: Path, inputs: Tensor, target: Tensor, prediction: Te
             left = j * (width + _GAP)
             sheet[top : top + height, left : left + width] = panel
         top += height + _GAP
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     with replaced(path) as part:
         Image.fromarray(sheet).save(part, "PNG")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -22,7 +21,8 @@ from synthprobe_models.abilities import (
     Ability,
     Evidence,
 )
-from synthprobe_models.checkpoint import replaced
+from synthprobe_models.checkpoint import make_folder, replaced
+from synthprobe_models.plain_json import plain_json
 from synthprobe_models.table_files import grid, origins, settings_that_differ, write_text
 
 if TYPE_CHECKING:
@@ -51,10 +51,10 @@ class PagePaths:
 
 def write_page(out: Path, profile: Profile) -> PagePaths:
     """Write the page of a profile, its figure, and both as JSON."""
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     name = profile.name
     paths = PagePaths(out / f"{name}.md", out / f"{name}.json", out / f"{name}.png")
-    write_text(paths.json, json.dumps(_facts(profile), indent=1) + "\n")
+    write_text(paths.json, plain_json(_facts(profile), indent=1) + "\n")
     _figure(paths.figure, profile)
     write_text(paths.markdown, _markdown(profile, paths.figure.name))
     return paths
@@ -224,7 +224,8 @@ def _panel(axis: Any, probe: str, cell: Cell) -> None:
     found = cell.evidence
     if found is None:
         axis.set_axis_off()
-        axis.text(0.5, 0.5, _folded(cell.outcome.because), ha="center", va="center", wrap=True)
+        because = _folded(cell.outcome.because)  # which may be anybody's words
+        axis.text(0.5, 0.5, because, ha="center", va="center", parse_math=False)
         return
     if probe == "rde":
         groups = {"with it": found.test, "baseline": found.baseline}

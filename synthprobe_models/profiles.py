@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from synthprobe_data import SynthprobeError
 from synthprobe_models.abilities import ABILITIES, NOT_TRIED, Evidence, Outcome
-from synthprobe_models.checkpoint import replaced
+from synthprobe_models.checkpoint import FolderError, make_folder, replaced
 from synthprobe_models.guesses import GUESSES
 from synthprobe_models.inspection import check_name, inspect
 from synthprobe_models.load import describe_error
@@ -31,6 +31,8 @@ BASELINE: Final = "unet"
 BASELINE_SEEDS: Final = 4
 """The baseline is trained with at least so many seeds, as its spread decides for all structures."""
 _WINDOWS: Final = {"lambda-local-7": {"window": 3}, "lambda-local-19": {"window": 7}}
+_INSPECTED: Final = {"sights", "growth", "layer", "width", "sensitivity"}
+"""What a page needs of an inspection."""
 _ATTENDING: Final = (
     "transformer",
     "nystromformer",
@@ -167,10 +169,13 @@ class Profiler:
                 f"there is no preset {self.size!r} for profiles: take one of "
                 f"{', '.join(PROFILE_PRESETS)}."
             )
+        for probe in self.probes:
+            self._settings(BASELINE, probe, 0)  # wrong ones are said before anything is done
 
     def profile(self, name: str) -> Profile:
         """Find out all about a structure."""
         structure = find(name)
+        make_folder(self.out)
         inspection, wrong = self._inspection(name)
         return Profile(
             name=name,
@@ -189,6 +194,8 @@ class Profiler:
         data = DATA[_TABLES[probe], self.size]
         if probe == "color-code":  # the published task cannot be solved wholly
             data = dataclasses.replace(data, config={**data.config, "mode": "well-posed"})
+        if probe == "rde":  # structures of a kind are built alike
+            data = dataclasses.replace(data, options={**_RDE_OPTIONS, **data.options})
         return data
 
     def _cell(self, structure: Structure, probe: str) -> Cell:
@@ -202,6 +209,8 @@ class Profiler:
         try:
             results = [self._run(structure.name, probe, seed) for seed in range(self.seeds)]
             baseline = self._baseline() if probe == "rde" else []
+        except FolderError:  # nothing that the structure could help
+            raise
         except SynthprobeError as error:
             return Cell(outcome=Outcome(NOT_TRIED, f"failed: {str(error).rstrip('.')}"))
         except Exception as error:  # whatever the code of somebody else does
@@ -223,8 +232,8 @@ class Profiler:
         seeds = range(max(self.seeds, BASELINE_SEEDS))
         return [self._run(BASELINE, "rde", seed) for seed in seeds]
 
-    def _run(self, name: str, probe: str, seed: int) -> dict[str, Any]:
-        settings = TrainSettings(
+    def _settings(self, name: str, probe: str, seed: int) -> TrainSettings:
+        return TrainSettings(
             **{
                 **preset(probe, self.size),
                 "name": name,
@@ -234,6 +243,9 @@ class Profiler:
                 **({} if self.epochs is None else {"epochs": self.epochs}),
             }
         )
+
+    def _run(self, name: str, probe: str, seed: int) -> dict[str, Any]:
+        settings = self._settings(name, probe, seed)
         out = self.out / "runs" / probe / f"{name}-{seed}"
         if self.force and name != BASELINE:
             RunFolder(out).begin(settings.to_dict(), resume=False, force=True)
@@ -261,9 +273,9 @@ class Profiler:
         if not self.force:
             try:
                 kept = json.loads(path.read_text(encoding="utf-8"))
-                if kept["commit"] == here:
+                if kept["commit"] == here and kept["inspection"].keys() >= _INSPECTED:
                     return kept["inspection"], None
-            except (OSError, ValueError, KeyError, TypeError):
+            except (OSError, ValueError, KeyError, TypeError, AttributeError):
                 pass  # not there, or not whole: look again
         try:
             found = inspect(name)
@@ -271,7 +283,7 @@ class Profiler:
             return None, str(error)
         facts = found.to_dict()
         facts["sensitivity"] = found.sights[0].centre.sensitivity.tolist()
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with replaced(path) as part:
             part.write_text(
                 json.dumps({"commit": here, "inspection": facts}) + "\n", encoding="utf-8"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeVar
@@ -195,6 +196,8 @@ def _names(entries: Mapping[str, object]) -> str:
 
 
 def _check_new(name: str) -> None:
+    if not re.fullmatch(r"\w[\w.+-]*", name):  # files are named after it
+        raise SynthprobeError(f"{name!r} is no name: take letters, digits and hyphens.")
     if name in STRUCTURES or name in NETWORKS:
         raise SynthprobeError(f"the name {name!r} is taken: choose another one.")
 

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from synthprobe_data import SynthprobeError
-from synthprobe_models.checkpoint import replaced
+from synthprobe_models.checkpoint import FolderError, make_folder, replaced
 
 COLUMNS: Final = ("epoch", "step", "loss", "rate", "seconds")
+_RESULT: Final = {"name", "parameters", "settings", "data", "test", "train", "gap", "seconds"}
+"""What a result must say at least."""
 
 
 class RunFolder:
@@ -39,22 +40,22 @@ class RunFolder:
         begun anew.
         """
         if self.path.exists() and not self.path.is_dir():
-            raise SynthprobeError(f"{self.path} is a file: name a folder.")
+            raise FolderError(f"{self.path} is a file: name a folder.")
         if self.settings.exists():
             if not (resume or force):
-                raise SynthprobeError(
+                raise FolderError(
                     f"{self.path} has a run already: take --resume to go on with it, --force to "
                     f"begin anew, or another folder."
                 )
         elif self.path.is_dir() and any(self.path.iterdir()):
-            raise SynthprobeError(f"{self.path} is not empty and no run: take another folder.")
+            raise FolderError(f"{self.path} is not empty and no run: take another folder.")
+        make_folder(self.path)
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
             if force and not resume:
                 for left in (self.checkpoint, self.log_file, self.result):
                     left.unlink(missing_ok=True)
         except OSError as error:
-            raise SynthprobeError(f"{self.path} could not be made: {error.strerror}.") from error
+            raise FolderError(f"{self.path} could not be begun anew: {error.strerror}.") from error
         self._write(self.settings, json.dumps(settings, indent=2) + "\n")
 
     def cut_log(self, epochs: int) -> None:
@@ -67,11 +68,13 @@ class RunFolder:
         self._write_log([*self.read_log(), dict(row)])
 
     def read_log(self) -> list[dict[str, Any]]:
-        """The rows of the log."""
-        if not self.log_file.exists():
+        """The rows of the log, as far as it can be read."""
+        try:
+            with open(self.log_file, newline="", encoding="utf-8") as file:
+                rows = list(csv.DictReader(file))
+        except (OSError, UnicodeDecodeError, csv.Error):
             return []
-        with open(self.log_file, newline="", encoding="utf-8") as file:
-            return list(csv.DictReader(file))
+        return [row for row in rows if set(row) == set(COLUMNS) and row["epoch"].isdecimal()]
 
     def finish(self, result: Mapping[str, Any]) -> None:
         """Write the result, which says that the run is complete."""
@@ -83,7 +86,8 @@ class RunFolder:
 
     def read_result(self) -> dict[str, Any] | None:
         """The result of the run, if it is complete."""
-        return _read(self.result)
+        found = _read(self.result)
+        return found if found is not None and found.keys() >= _RESULT else None
 
     def _write_log(self, rows: list[dict[str, Any]]) -> None:
         text = io.StringIO()

@@ -14,7 +14,14 @@ from torch import nn
 
 from synthprobe_data import SynthprobeError
 from synthprobe_data.cards.facts import machine as describe_machine
-from synthprobe_models.checkpoint import Checkpoint, load_checkpoint, load_weights
+from synthprobe_data.rde import RdeConfig
+from synthprobe_models.checkpoint import (
+    Checkpoint,
+    FolderError,
+    load_checkpoint,
+    load_weights,
+    make_folder,
+)
 from synthprobe_models.counting import count_parameters
 from synthprobe_models.data import ShardDataset, StreamDataset, find_representation
 from synthprobe_models.evaluate import Evaluation, evaluate, predictions
@@ -26,6 +33,7 @@ from synthprobe_models.run_folder import RunFolder
 from synthprobe_models.settings import TrainSettings
 from synthprobe_models.source import Source
 from synthprobe_models.train import Machine, Trainer, build_network
+from synthprobe_models.two_task import TWO_TASK
 
 PICTURED: Final = 8
 """Samples on a picture of predictions."""
@@ -93,28 +101,46 @@ def finished_run(
 ) -> dict[str, Any]:
     """The result of a run that may be complete, begun, or not yet begun.
 
+    `FolderError` if there is another run in its folder.
+
     Parameters
     ----------
     settings, source, out, machine, picture_every, command
         As for `train_run`.
     """
+    check_kept(settings, source, out)
     done = RunFolder(out).read_result()
-    if done is not None and settings.same_as(done.get("settings")):
-        if done.get("data") == source.facts.to_dict():
-            return done
-    # A run with other settings was another one: begin anew instead of going on with it.
-    begun = RunFolder(out).read_settings()
-    resume = begun is None or settings.same_as(begun)
+    if done is not None:
+        return done
     return train_run(
         settings,
         source,
         out,
         machine=machine,
         picture_every=picture_every,
-        resume=resume,
-        force=True,
+        resume=True,
         command=command,
     )
+
+
+def check_kept(settings: TrainSettings, source: Source, out: Path) -> None:
+    """Raise `FolderError` if a folder has another run, which would be lost.
+
+    Parameters
+    ----------
+    settings, source
+        Those of the run that is wanted.
+    out
+        Its folder.
+    """
+    folder = RunFolder(out)
+    done = folder.read_result()
+    begun = folder.read_settings() if done is None else done["settings"]
+    same_data = done is None or done["data"] == source.facts.to_dict()
+    if (begun is None or settings.same_as(begun)) and same_data:
+        return
+    what = "with other settings" if same_data else "on other data"
+    raise FolderError(f"{out} has a run {what}: remove it, or take another folder.")
 
 
 def evaluate_checkpoint(
@@ -151,6 +177,8 @@ def evaluate_checkpoint(
     samples = ShardDataset(on, split)
     network = restored(saved).to(device)
     _check_fit(saved, samples, on)
+    if pictures is not None:
+        make_folder(pictures.parent)
     if explain is not None:
         check_explainable(samples, explain)
     with clear_errors():
@@ -203,6 +231,19 @@ def _check_fit(saved: Checkpoint, samples: ShardDataset, on: str | Path) -> None
         there, here = (" x ".join(map(str, s)) for s in (saved.data.input_shape, shape))
         raise SynthprobeError(
             f"{on} gives inputs of {here}: the network was trained on inputs of {there}."
+        )
+    trained, config = saved.data.config, samples.config
+    if not isinstance(trained, RdeConfig) or not isinstance(config, RdeConfig):
+        return
+    if config.n_rectangles != trained.n_rectangles:
+        raise SynthprobeError(
+            f"{on} has up to {config.n_rectangles} rectangles: the network was trained with "
+            f"{trained.n_rectangles}, so that its ranks are on another scale."
+        )
+    if saved.settings.loss == TWO_TASK and config.palette_size != trained.palette_size:
+        raise SynthprobeError(
+            f"{on} has {config.palette_size} colours: the network was trained to tell "
+            f"{trained.palette_size}."
         )
 
 

@@ -69,7 +69,8 @@ def solver_result(source: Source, loss: str, command: str | None = None) -> dict
     assert isinstance(config, RdeConfig)
     network = SolverNetwork(config)
     started = time.perf_counter()
-    test = evaluate(network, source.test, loss=loss)
+    test = evaluate(network, source.test, loss=loss, order=True)
+    assert test.order is not None
     train = evaluate(network, source.train, loss=loss, limit=test.samples)
     return {
         "name": SOLVER.name,
@@ -79,6 +80,7 @@ def solver_result(source: Source, loss: str, command: str | None = None) -> dict
         "data": source.facts.to_dict(),
         "test_samples": test.samples,
         "test": test.metrics,
+        "order": test.order.to_dict(),
         "train_samples": train.samples,
         "train": train.metrics,
         "gap": generalisation_gap(train.metrics["loss"], test.metrics["loss"]),

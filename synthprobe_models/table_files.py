@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from synthprobe_data import DATASETS
-from synthprobe_models.checkpoint import replaced
+from synthprobe_models.checkpoint import make_folder, replaced
 
 if TYPE_CHECKING:
     from synthprobe_models.table_runs import Line
@@ -73,12 +73,13 @@ def write_table(
     plot
         With the plot, which takes longer than the rest.
     """
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     paths = TablePaths(out / "table.md", out / "table.csv", out / "table.png")
     write_text(paths.markdown, _markdown(number, size, lines))
     write_text(paths.csv, _csv(number, lines))
-    if plot:
-        _plot(paths.plot, number, size, [line for line in lines if line.results])
+    complete = [line for line in lines if line.results]
+    if plot and complete:
+        _plot(paths.plot, number, size, complete)
     return paths
 
 
@@ -118,7 +119,7 @@ def _markdown(number: int, size: str, lines: Sequence[Line]) -> str:
     text.append(_SCALES[number])
     if begun:
         text.append(f"Not finished: {'; '.join(begun)}.\n")
-    if number == 3:
+    if number == 3 and lines:
         text.append(_codes(lines[0]))
     results = [result for line in lines for result in line.results]
     text += [f"{sentence}\n" for sentence in trainings(results)]
@@ -288,7 +289,7 @@ def _plot(path: Path, number: int, size: str, lines: Sequence[Line]) -> None:
         for place, values in zip(places, found, strict=True):
             axis.plot(values, [place - 0.2] * len(values), "k|", markersize=9)
         axis.set_title(figure.title)
-        axis.set_yticks(list(places), [title_of(line) for line in lines])
+        axis.set_yticks(list(places), [title_of(line) for line in lines], parse_math=False)
         axis.spines[["top", "right"]].set_visible(False)
     axes[0].invert_yaxis()
     axes[-1].legend(frameon=False)

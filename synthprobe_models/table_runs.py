@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from synthprobe_data import DATASETS, CenteredSquareConfig, ColorCodeConfig, RdeConfig
+from synthprobe_data import (
+    DATASETS,
+    CenteredSquareConfig,
+    ColorCodeConfig,
+    RdeConfig,
+    SynthprobeError,
+)
 from synthprobe_data.color_code import ceiling
 from synthprobe_data.settings import Config
 from synthprobe_models.counting import build_bare, count_parameters
@@ -82,10 +88,11 @@ class TableRuns:
         """How a row is trained."""
         given = {**preset(row.probe, self.size), **self.training}
         options = self.options(row)
-        if row.name not in NETWORKS and given.get("width") is not None:
-            given["width"] = width_of(row, self.config(row), given, options)
         decided = {"name": row.name, "probe": row.probe, "seed": seed, "options": options}
-        return TrainSettings.from_dict({**given, **decided})
+        settings = TrainSettings.from_dict({**given, **decided})
+        if row.name in NETWORKS or settings.width is None:
+            return settings
+        return replace(settings, width=width_of(row, self.config(row), settings))
 
     def options(self, row: Row) -> dict[str, Any]:
         """The options of a row's structure."""
@@ -94,6 +101,15 @@ class TableRuns:
     def config(self, row: Row) -> Config:
         """The settings of the samples that a row is tested on."""
         return DATASETS[row.probe].config.from_dict(dict(self.data.config))
+
+    def is_trained_on(self, row: Row, data: Mapping[str, Any]) -> bool:
+        """Whether what a result says of its data are the samples that a row is trained on."""
+        wanted = self.config(row).to_dict() | ({"mode": "ambiguous"} if row.ambiguous else {})
+        try:
+            config = DATASETS[row.probe].config.from_dict(data["config"])
+        except (SynthprobeError, LookupError, TypeError):
+            return False
+        return config.to_dict() == wanted
 
     def folder(self, row: Row, seed: int) -> RunFolder:
         """Where a run is kept."""
@@ -116,11 +132,14 @@ class TableRuns:
         for seed in sorted(int(end) for end in ends if end.isdecimal()):
             folder = self.folder(row, seed)
             done = folder.read_result()
+            if done is not None and not self.is_trained_on(row, done["data"]):
+                continue
             if row is SOLVER:
                 results += [] if done is None else [done]
                 continue
             wanted = self.settings(row, seed)
-            if not wanted.same_as(folder.read_settings()):
+            begun = folder.read_settings() if done is None else done["settings"]
+            if not wanted.same_as(begun):
                 continue
             if done is None:
                 unfinished[seed] = f"{len(folder.read_log())} of {wanted.epochs} epochs"
@@ -141,7 +160,7 @@ def bound_of(row: Row, config: Config, options: Mapping[str, Any]) -> float | No
     return window_share(window, config.square)
 
 
-def width_of(row: Row, config: Config, given: Mapping[str, Any], options: Mapping[str, Any]) -> int:
+def width_of(row: Row, config: Config, settings: TrainSettings) -> int:
     """Channels of the network with a row's structure, for a preset that sets them.
 
     In RDE these are the baseline's, and a structure takes the width that gives its network the
@@ -153,22 +172,22 @@ def width_of(row: Row, config: Config, given: Mapping[str, Any], options: Mappin
         The row.
     config
         Of the samples.
-    given
-        The preset.
-    options
-        Options of the structure.
+    settings
+        Those of the run, with the width of the baseline.
     """
-    probe, width = PROBES[row.probe], int(given["width"])
+    probe, width = PROBES[row.probe], settings.width
+    assert width is not None
     if not isinstance(config, RdeConfig):
         return width
     shape = (config.height, config.width)
-    network = {"down_samplings": given["down_samplings"]} if "down_samplings" in given else {}
+    halved = settings.down_samplings
+    network: dict[str, Any] = {} if halved is None else {"down_samplings": halved}
     baseline = build_bare(partial(probe.make, "unet", shape=shape, width=width, **network))
     return probe.width_with(
         row.name,
         shape,
         parameters=count_parameters(baseline),
         largest=width,
-        options=options,
+        options=settings.options,
         **network,
     )

@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from synthprobe_data import DATASETS, SynthprobeError, make_file, open_dataset
-from synthprobe_models.many_runs import Plan, finished_runs
+from synthprobe_models.checkpoint import make_folder
+from synthprobe_models.many_runs import Plan, check_jobs, finished_runs
 from synthprobe_models.published import Row, probe_of
+from synthprobe_models.runs import check_kept
 from synthprobe_models.settings import preset
 from synthprobe_models.solver_row import SOLVER, solver_result
 from synthprobe_models.source import Source, open_source
 from synthprobe_models.table_files import TablePaths, write_table
 from synthprobe_models.table_runs import TableData, TableRuns, further_rows, key_of, rows_of
-from synthprobe_models.train import Machine
+from synthprobe_models.train import DivergedError, Machine
 
 DATA: Final[Mapping[tuple[int, str], TableData]] = {
     (1, "paper"): TableData(),
@@ -84,7 +86,8 @@ def make_table(
 
     What is there already is kept: a run that is complete is not trained again, and one that was
     interrupted goes on. The table has all runs of the folder that were trained in the same way,
-    asked for this time or earlier.
+    asked for this time or earlier. One that was trained in another way is not replaced: then
+    nothing is trained, and `SynthprobeError` says so.
 
     Parameters
     ----------
@@ -114,6 +117,7 @@ def make_table(
     """
     if seeds < 1:
         raise SynthprobeError(f"seeds is {seeds}: it must be 1 or more.")
+    check_jobs(jobs)
     training = dict(training or {})
     for name in _DECIDED:
         if name in training:
@@ -131,6 +135,7 @@ def make_table(
         if row is not SOLVER
         for seed in range(seeds)
     ]
+    make_folder(out)
     sources = {key_of(row): _source(row, data, out) for row in chosen}
     plans = [
         Plan(
@@ -140,13 +145,19 @@ def make_table(
         )
         for row, settings in wanted
     ]
+    for plan in plans:
+        check_kept(plan.settings, plan.source, plan.out)
     if SOLVER in chosen:
         loss = preset(SOLVER.probe, size)["loss"]
         folder = table.folder(SOLVER, 0)
-        folder.path.mkdir(parents=True, exist_ok=True)
+        make_folder(folder.path)
         folder.finish(solver_result(sources[key_of(SOLVER)], loss, command))
-    for _ in finished_runs(plans, jobs=jobs, machine=machine, command=command):
-        write_table(out, number, size, table.lines(), plot=False)
+    try:
+        for _ in finished_runs(plans, jobs=jobs, machine=machine, command=command):
+            write_table(out, number, size, table.lines(), plot=False)
+    except DivergedError:  # of one row, which ends after the others
+        write_table(out, number, size, table.lines())
+        raise
     return write_table(out, number, size, table.lines())
 
 
@@ -205,7 +216,7 @@ def data_file(dataset: str, data: TableData, folder: Path, mark: str = "") -> Pa
                     f"folder."
                 )
         return path
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     train, test = (data.sizes.get(split) for split in ("train", "test"))
     make_file(dataset, path, config=config, train=train, test=test, progress=True, cards=False)
     return path

@@ -200,7 +200,7 @@ class Trainer:
             step = self.place.epoch * self.feed.steps + self.place.step
             raise DivergedError(
                 f"the loss is {value} at step {step}, at a learning rate of {rate:.3g}: try a "
-                f"smaller --rate, a longer warm-up, or --precision float32."
+                f"smaller rate, a longer warm-up, or the precision float32."
             )
         self.optimizer.step()
         self.schedule.step()

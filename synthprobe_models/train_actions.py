@@ -19,6 +19,7 @@ from synthprobe_models.abilities import ABILITIES
 from synthprobe_models.feed import Share
 from synthprobe_models.inspection import check_name
 from synthprobe_models.order_report import explained_lines, order_facts, order_lines
+from synthprobe_models.plain_json import plain_json
 from synthprobe_models.probes import fitting
 from synthprobe_models.profile_matrix import write_matrix
 from synthprobe_models.profile_page import write_page
@@ -82,6 +83,8 @@ def evaluate(given: argparse.Namespace) -> int:
         raise SynthprobeError(f"worst is {given.worst}: it must be a whole number from 0.")
     if given.explain is not None and not given.worst:
         raise SynthprobeError("--explain draws the worst samples: take --worst 1 or more.")
+    if given.pictures is not None and not given.worst:
+        raise SynthprobeError("--pictures draws the worst samples: take --worst 1 or more.")
     saved, scores = evaluate_checkpoint(
         path,
         given.on,
@@ -103,7 +106,7 @@ def evaluate(given: argparse.Namespace) -> int:
             "worst": [{"index": index, "loss": loss} for index, loss in scores.worst],
             **order_facts(scores),
         }
-        print(json.dumps(facts, indent=2))
+        print(plain_json(facts, indent=2))
         return 0
     print(f"{saved.settings.name} after {saved.epoch} epochs, {scores.samples} samples")
     for name, value in scores.metrics.items():
@@ -230,10 +233,13 @@ def _machine(given: argparse.Namespace, share: Share) -> Machine:
 
 def _device(name: str) -> str:
     """The name of a device that is there; `SynthprobeError` for others."""
+    missing = SynthprobeError(f"there is no device {name!r} here: take cpu.")
+    if name.startswith("cpu:"):  # torch computes there, but does not load to it
+        raise missing
     try:
         torch.zeros(1, device=name)
     except (RuntimeError, AssertionError) as error:
-        raise SynthprobeError(f"there is no device {name!r} here: take cpu.") from error
+        raise missing from error
     return name
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import math
 import re
 from pathlib import Path
 
@@ -18,10 +20,11 @@ from synthprobe_models.data import ShardDataset  # noqa: E402
 from synthprobe_models.evaluate import evaluate  # noqa: E402
 from synthprobe_models.losses import find_loss  # noqa: E402
 from synthprobe_models.missed import check_explainable  # noqa: E402
+from synthprobe_models.plain_json import plain_json  # noqa: E402
 from synthprobe_models.runs import evaluate_checkpoint, train_run  # noqa: E402
 from synthprobe_models.source import open_source  # noqa: E402
 from synthprobe_models.train import Machine  # noqa: E402
-from tests.models.training import small_file, small_settings  # noqa: E402
+from tests.models.training import CONFIG, small_file, small_settings  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +55,26 @@ def test_figures_do_not_depend_on_the_batches_and_the_worst_come_first(folder) -
     order = sorted(losses, key=lambda i: -losses[i])
     assert [index for index, _ in whole.worst] == order[:4]
     assert whole.metrics["loss"] == pytest.approx(sum(losses.values()) / len(losses))
+
+
+class Blind(nn.Module):
+    """Gives what is not a number wherever it looks into a corner that is not black."""
+
+    def forward(self, x):
+        seen = x[:, :, :3, :3].amax((1, 2, 3)) > 0
+        return x[:, :1] + torch.where(seen, math.nan, 0)[:, None, None, None]
+
+
+def test_what_is_not_a_number_is_the_worst_and_no_number_in_json(folder) -> None:
+    samples = ShardDataset(folder / "rde.h5", "train")
+    found = evaluate(Blind(), samples, loss="mse", worst=len(samples), order=True)
+    blind = [math.isnan(loss) for _, loss in found.worst]
+    assert 0 < sum(blind) < len(samples)
+    assert blind == sorted(blind, reverse=True)
+    facts = {"metrics": found.metrics, "worst": found.worst}
+    read = json.loads(plain_json(facts, indent=2), parse_constant=pytest.fail)
+    assert read["metrics"]["loss"] is None
+    assert [loss is None for _, loss in read["worst"]] == blind
 
 
 def test_a_limit_counts_samples(folder) -> None:
@@ -107,6 +130,9 @@ def test_what_cannot_be_explained_gets_one_sentence_and_no_file(folder, tmp_path
         ([run, "--on", rde, "--explain", str(tmp_path / "taken")], "is a file: name a folder"),
         ([run, "--on", rde, "--explain", str(tmp_path / "taken" / "in")], "could not be made"),
         ([run, "--on", rde, "--worst", "0", "--explain", str(out)], "take --worst 1 or more"),
+        ([run, "--on", rde, "--worst", "0", "--pictures", str(out)], "take --worst 1 or more"),
+        ([run, "--on", rde, "--pictures", str(tmp_path / "taken" / "x.png")], "could not be made"),
+        ([run, "--on", rde, "--device", "cpu:3"], "there is no device 'cpu:3' here"),
     ):
         assert main(["eval", *words]) == 2, words
         error = capsys.readouterr().err
@@ -120,13 +146,18 @@ def test_files_that_do_not_fit_the_checkpoint_get_one_sentence(folder, tmp_path,
     config = CenteredSquareConfig(height=8, width=8, square=3)
     make_file("centered-square", tmp_path / "cs.h5", config=config, cards=False)
     make_file("rde", tmp_path / "large.h5", train=1, test=1, cards=False)
+    more = dataclasses.replace(CONFIG, n_rectangles=5)
+    make_file("rde", tmp_path / "more.h5", config=more, train=1, test=1, cards=False)
     checkpoint = folder / "run" / "checkpoint.pt"
     with pytest.raises(SynthprobeError, match="is a centered-square dataset: the network was"):
         evaluate_checkpoint(checkpoint, tmp_path / "cs.h5")
     with pytest.raises(SynthprobeError, match="inputs of 3 x 128 x 128: the network was trained"):
         evaluate_checkpoint(checkpoint, tmp_path / "large.h5")
+    with pytest.raises(SynthprobeError, match="has up to 5 rectangles: the network was trained wi"):
+        evaluate_checkpoint(checkpoint, tmp_path / "more.h5")
     for words in (
         ["eval", str(tmp_path / "none.pt"), "--on", str(folder / "rde.h5")],
+        ["eval", str(folder / "run" / "log.csv"), "--on", str(folder / "rde.h5")],
         ["train", "unet", "--on", str(tmp_path / "cs.h5")],
         ["train", "unet", "--on", str(tmp_path / "none.h5")],
         ["train", "no-such", "--on", str(folder / "rde.h5")],

@@ -21,7 +21,7 @@ from synthprobe_models.registry import STRUCTURES  # noqa: E402
 from synthprobe_models.tables import TableData  # noqa: E402
 from synthprobe_models.train import Trainer  # noqa: E402
 
-MINE = """
+MINE = r"""
 from torch import nn
 from synthprobe_models import structure
 
@@ -36,7 +36,7 @@ class Mine(nn.Module):
 @structure("mine-broken", dimensions=[2])
 class Broken(Mine):
     def forward(self, x):
-        raise ValueError("a | b")
+        raise ValueError("a | b $\\frac{1$")
 """
 TINY = {
     "rde": TableData(
@@ -102,14 +102,14 @@ def test_the_matrix_says_what_failed_and_what_does_not_fit_and_goes_on(
         rows = {(row["structure"], row["probe"]): row for row in csv.DictReader(file)}
     assert len(rows) == 6
     assert rows["mine-broken", "color-code"]["because"].startswith("does not fit")
-    assert "ValueError (a | b)" in rows["mine-broken", "centered-square"]["because"]
+    assert "ValueError (a | b $\\frac{1$)" in rows["mine-broken", "centered-square"]["because"]
     assert rows["mine", "centered-square"]["seeds"] == "2"
     assert rows["mine", "centered-square"]["answer"] == "no"
     text = (out / "matrix.md").read_text(encoding="utf-8")
     assert "| mine-broken | does not fit | failed |" in text
     (line,) = [line for line in text.splitlines() if line.startswith("- mine-broken, ")]
     assert line.startswith("- mine-broken, centered-square: failed: ")
-    assert "ValueError (a \\| b)" in line
+    assert "ValueError (a \\| b $\\frac{1$)" in line
     assert "| global-average-pooling | **" in text
     assert (out / "matrix.png").read_bytes().startswith(b"\x89PNG")
     assert "could not be inspected" in (out / "mine-broken.md").read_text(encoding="utf-8")
@@ -120,6 +120,27 @@ def test_every_code_of_a_profile_can_be_found(tmp_path: Path) -> None:
     for size in ("quick", "mini"):
         data = profiles.Profiler(out=tmp_path, size=size).data("color-code")
         assert ceiling(ColorCodeConfig.from_dict(dict(data.config))) == 1
+
+
+def test_structures_of_a_kind_are_built_alike_with_the_preset_mini(tmp_path: Path) -> None:
+    options = profiles.Profiler(out=tmp_path, size="mini").data("rde").options
+    kinds = [name for name in STRUCTURES if name.startswith("lambda")]
+    assert {(options[name]["heads"], options[name]["keys"]) for name in kinds} == {(2, 32)}
+
+
+def test_a_damaged_folder_is_not_put_down_to_the_structure(
+    tmp_path: Path, mine: Path, monkeypatch, capsys
+) -> None:
+    out = tmp_path / "out"
+    words = ["profile", "mine", "--out", str(out), "--probes", "centered-square", "--epochs", "1"]
+    assert main([*words, "--load", str(mine)]) == 0
+    run = out / "runs" / "centered-square" / "mine-0"
+    (run / "result.json").unlink()
+    (run / "checkpoint.pt").write_bytes((run / "checkpoint.pt").read_bytes()[:100])
+    assert main(words) == 2
+    assert "is not a checkpoint of synthprobe, or it is damaged" in capsys.readouterr().err
+    assert main([*words[:-1], "2"]) == 2
+    assert "mine-0 has a run with other settings" in capsys.readouterr().err
 
 
 def test_force_trains_again(tmp_path: Path, mine: Path, monkeypatch) -> None:
@@ -148,6 +169,7 @@ def test_force_trains_again(tmp_path: Path, mine: Path, monkeypatch) -> None:
         (["lambda", "--seeds", "0"], "seeds is 0"),
         (["lambda", "--probes", "cs"], "there is no probe 'cs'"),
         (["lambda", "--threads", "0"], "threads is 0"),
+        (["lambda", "--epochs", "-1"], "epochs is -1"),
     ],
 )
 def test_bad_input_is_said_in_a_sentence(

@@ -94,6 +94,9 @@ def test_unknown_and_taken_names_are_said(shifted) -> None:
         find_probe("none")
     with pytest.raises(SynthprobeError, match="the name 'shifted' is taken"):
         structure("shifted")(Shifted)
+    for name in ("", "a/b", "../a", "-a", "a b", "a$b"):
+        with pytest.raises(SynthprobeError, match="is no name: take letters"):
+            structure(name)(Shifted)
 
 
 def test_a_class_that_cannot_be_built_from_channels_and_shape_is_refused() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import dataclasses
+from functools import partial
 
 import pytest
 
@@ -19,7 +20,7 @@ from synthprobe_models.probes import PROBES  # noqa: E402
 from synthprobe_models.published import find_rows  # noqa: E402
 from synthprobe_models.registry import STRUCTURES  # noqa: E402
 from synthprobe_models.run_folder import RunFolder  # noqa: E402
-from synthprobe_models.settings import preset  # noqa: E402
+from synthprobe_models.settings import TrainSettings, preset  # noqa: E402
 from synthprobe_models.solver_row import SolverNetwork  # noqa: E402
 from synthprobe_models.table_files import with_spread  # noqa: E402
 from synthprobe_models.table_runs import key_of, width_of  # noqa: E402
@@ -172,7 +173,8 @@ def test_small_networks_of_table_1_have_about_as_many_parameters_as_the_baseline
                 network = PROBES["rde"].make(row.name, width=width, options=options, **sizes)
                 counts[width] = count_parameters(network)
         nearest = min(counts, key=lambda width: abs(counts[width] - wanted))
-        assert width_of(row, config, given, options) == nearest
+        settings = TrainSettings(**given, name=row.name, probe="rde", options=options)
+        assert width_of(row, config, settings) == nearest
         assert 0.8 * wanted < counts[nearest] < 1.2 * wanted
 
 
@@ -227,6 +229,10 @@ def test_the_data_and_the_training_of_a_table_can_be_chosen(tmp_path, monkeypatc
         (["--data", "mode"], "--data mode is not of the form NAME=VALUE"),
         (["--settings", "speed=3"], "'speed' is not a setting"),
         (["--settings", "seed=3"], "seed is decided by the table"),
+        (["--settings", "width=abc"], "width is 'abc'"),
+        (["--settings", "width=0"], "width is 0"),
+        (["--settings", "width=[1]"], "width is [1]"),
+        (["--jobs", "0"], "jobs is 0"),
     ],
 )
 def test_other_data_and_settings_of_a_table_are_refused(
@@ -236,6 +242,76 @@ def test_other_data_and_settings_of_a_table_are_refused(
     assert main(["table", "3", "--rows", "lambda", *given]) == 2
     assert message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("setting", ["width=-4", "down_samplings=x", "down_samplings=-1"])
+def test_sizes_that_no_u_net_has_are_refused(tmp_path, monkeypatch, capsys, setting: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["table", "1", "--rows", "lambda-pe", "--settings", setting]) == 2
+    assert f"{setting.partition('=')[0]} is " in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_run_that_was_trained_in_another_way_is_not_lost(tmp_path, monkeypatch) -> None:
+    rows = ["lambda-pe", "lambda-local-7"]
+    make_table(2, "mini", tmp_path, rows=rows[1:], epochs=2, machine=QUIET)
+    kept = tmp_path / "runs" / "lambda-local-7-0"
+    before = {path.name: path.read_bytes() for path in kept.iterdir() if path.is_file()}
+    monkeypatch.setattr(Trainer, "run", None)  # nor is another row trained
+    with pytest.raises(SynthprobeError, match="7-0 has a run with other settings: remove it, or"):
+        make_table(2, "mini", tmp_path, rows=rows, epochs=1, machine=QUIET)
+    (kept / "result.json").unlink()
+    del before["result.json"]
+    with pytest.raises(SynthprobeError, match="7-0 has a run with other settings: remove it, or"):
+        make_table(2, "mini", tmp_path, rows=rows, epochs=1, machine=QUIET)
+    assert before == {path.name: path.read_bytes() for path in kept.iterdir() if path.is_file()}
+
+
+def test_a_table_has_only_what_was_trained_on_its_data(tmp_path) -> None:
+    make_table(3, "mini", tmp_path, rows=["lambda"], epochs=1, machine=QUIET)
+    (tmp_path / "data" / "color-code.h5").unlink()
+    posed = {"mode": "well-posed"}
+    rows = ["lambda-tt"]
+    paths = make_table(3, "mini", tmp_path, rows=rows, epochs=1, config=posed, machine=QUIET)
+    with open(paths.csv, newline="", encoding="utf-8") as file:
+        assert [line["name"] for line in csv.DictReader(file)] == rows
+    with pytest.raises(SynthprobeError, match="lambda-0 has a run on other data: remove it, or"):
+        make_table(3, "mini", tmp_path, rows=["lambda"], epochs=1, config=posed, machine=QUIET)
+
+
+def test_a_complete_run_counts_whatever_else_of_its_folder_is_damaged(tmp_path) -> None:
+    make = partial(make_table, 3, "mini", tmp_path, rows=["lambda"], epochs=1, machine=QUIET)
+    text = make().markdown.read_text(encoding="utf-8")
+    run = tmp_path / "runs" / "lambda-0"
+    (run / "settings.json").write_text('{"name": "la')
+    (run / "log.csv").write_bytes(b"\xff\xfe a,b\n1,2\n")
+    assert make().markdown.read_text(encoding="utf-8") == text
+    for damaged in ("{}", '{"name": "lambda"}', "[", "3"):
+        (run / "result.json").write_text(damaged)
+        again = make().markdown.read_text(encoding="utf-8")  # the checkpoint is still there
+        assert again.partition("| Lambda;")[2].split("|")[1] in text
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_row_that_diverges_does_not_cost_the_others(tmp_path, capsys, jobs: int) -> None:
+    words = ["--settings", "optimizer=sgd", "rate=100", "weight_decay=0", "--epochs", "60"]
+    words += ["--rows", "lambda-pe", "mlp-mixer", "--jobs", str(jobs), "--out", str(tmp_path)]
+    assert main(["table", "2", *words]) == 2
+    error = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "lambda-pe, seed 0: the loss is" in error
+    assert "mlp-mixer, seed 0: the loss is" in error
+    assert "Not finished: " in (tmp_path / "table.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", [["table", "2"], ["profile", "lambda"]])
+def test_a_folder_that_cannot_be_made_gets_one_sentence(tmp_path, capsys, command) -> None:
+    (tmp_path / "taken").write_text("kept")
+    for out in (tmp_path / "taken", tmp_path / "taken" / "in"):
+        assert main([*command, "--out", str(out)]) == 2
+        error = capsys.readouterr().err
+        assert f"the folder {out} could not be made" in error
+        assert error.count("\n") == 1
+    assert (tmp_path / "taken").read_text() == "kept"
 
 
 def test_a_row_that_is_not_in_the_table_and_data_of_others_are_refused(tmp_path) -> None:
