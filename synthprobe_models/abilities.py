@@ -96,11 +96,18 @@ def decide_covariance(found: Evidence) -> Outcome:
     return Outcome(YES, "paints as well where it was never trained")
 
 
+def way_to_all(found: Evidence) -> float | None:
+    """How much of the way from guessing to all codes is gone; ``None`` if there is none to go."""
+    if found.guess == 1:
+        return None
+    return (statistics.fmean(found.test) - found.guess) / (1 - found.guess)
+
+
 def decide_grouping(found: Evidence) -> Outcome:
     """Color Code: whether a masked code is looked up by its colour."""
-    if found.guess == 1:
+    way = way_to_all(found)
+    if way is None:
         return Outcome(NOT_SEEN, "guessing finds every code of these samples")
-    way = (statistics.fmean(found.test) - found.guess) / (1 - found.guess)
     if way < BEYOND_GUESSING:
         return Outcome(NO, "no better than guessing without colours")
     if way < GROUPED:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from synthprobe_models.abilities import ABILITIES, ANSWERS, NOT_TRIED, Evidence
+from synthprobe_models.abilities import ABILITIES, ANSWERS, NOT_TRIED, Evidence, way_to_all
 from synthprobe_models.checkpoint import replaced
 from synthprobe_models.profile_page import COLORS, left_grid, rule_text, safe, untrained
 from synthprobe_models.table_files import origins, write_text
@@ -70,13 +70,14 @@ def short(probe: str, found: Evidence) -> str:
         return f"{100 * test:.2f} / {100 * statistics.fmean(found.baseline):.2f}"
     if probe == "centered-square":
         return f"{statistics.fmean(found.train):.0%} / {test:.0%}"
-    return f"{test:.0%}"
+    way = way_to_all(found)
+    return f"{test:.0%}" if way is None else f"{test:.0%}, {way:.0%} of the way"
 
 
 _SHORT: Final = {
     "rde": "100 RMSE, with it / baseline",
     "centered-square": "IOU, where trained / elsewhere",
-    "color-code": "masked codes found",
+    "color-code": "masked codes found, and of the way from guessing to all",
 }
 
 
@@ -131,11 +132,14 @@ def _untrained_cells(one: Profile) -> list[str]:
     return [checks[name].partition(" (")[0] for name in _CHECKS]
 
 
+_COUNTED: Final = {NOT_TRIED: "that do not fit or failed"}
+
+
 def _counts(profiles: Sequence[Profile]) -> str:
     parts = []
     for probe in profiles[0].cells:
         answers = [one.cells[probe].outcome.answer for one in profiles]
-        counts = [f"{answers.count(a)} {a}" for a in ANSWERS if a in answers]
+        counts = [f"{answers.count(a)} {_COUNTED.get(a, a)}" for a in ANSWERS if a in answers]
         parts.append(f"{ABILITIES[probe].name[0].upper()}{ABILITIES[probe].name[1:]}: ")
         parts[-1] += ", ".join(counts) + "."
     return " ".join(parts)

@@ -296,6 +296,7 @@ def _result(trainer: Trainer, command: str | None) -> dict[str, Any]:
         "parameters": count_parameters(trainer.network),
         "settings": settings.to_dict(),
         "data": source.facts.to_dict(),
+        "trained_samples": trainer.feed.samples,
         "test_samples": test.samples,
         "test": test.metrics,
         **({} if test.order is None else {"order": test.order.to_dict()}),

@@ -122,7 +122,7 @@ def _markdown(number: int, size: str, lines: Sequence[Line]) -> str:
     if number == 3 and lines:
         text.append(_codes(lines[0]))
     results = [result for line in lines for result in line.results]
-    text += [f"{sentence}\n" for sentence in trainings(results)]
+    text += [f"{sentence}\n" for sentence in trainings(lines)]
     text += origins(results)
     return "\n".join(text) + "\n"
 
@@ -186,15 +186,25 @@ def grid(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["| " + " | ".join(line) + " |" for line in lines]
 
 
-def trainings(results: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A sentence for each way in which some results were trained, and on which samples."""
-    found = (
-        f"Trained with {_training(result['settings'])}, on samples with "
-        f"{settings_that_differ(result['data'])}."
-        for result in results
-        if result["parameters"]
+def trainings(lines: Iterable[Line]) -> list[str]:
+    """A sentence for each way in which some rows were trained, and on which samples."""
+    found: dict[str, dict[str, None]] = {}
+    for line in lines:
+        for result in line.results:
+            if result["parameters"]:
+                found.setdefault(_how(result), {})[line.row.title] = None
+    if len(found) == 1:
+        return [f"Trained with {how}" for how in found]
+    return [f"{', '.join(titles)}: trained with {how}" for how, titles in found.items()]
+
+
+def _how(result: Mapping[str, Any]) -> str:
+    # Results of earlier versions do not say how many.
+    count = f"{result['trained_samples']:,} " if "trained_samples" in result else ""
+    return (
+        f"{_training(result['settings'])}, on {count}samples with "
+        f"{settings_that_differ(result['data'])}; tested on {result['test_samples']:,}."
     )
-    return list(dict.fromkeys(found))
 
 
 def _training(settings: Mapping[str, Any]) -> str:

@@ -21,6 +21,7 @@ from synthprobe_models.abilities import (
     decide_linking,
 )
 from synthprobe_models.probes import PROBES
+from synthprobe_models.profile_matrix import short
 
 SHARES = st.floats(0, 1)
 ERRORS = st.lists(st.floats(0.01, 0.5), min_size=1, max_size=4)
@@ -102,3 +103,10 @@ def test_every_probe_has_its_ability_and_says_its_rule() -> None:
     }
     assert "90%" in ABILITIES["centered-square"].rule
     assert "10%" in ABILITIES["color-code"].rule
+
+
+def test_the_matrix_gives_the_share_of_the_way_that_the_rule_speaks_of() -> None:
+    found = Evidence(train=[1.0], test=[0.88, 0.92], guess=0.36)
+    assert short("color-code", found) == "90%, 84% of the way"
+    assert decide_grouping(found).because.startswith("84% of the way")
+    assert short("color-code", Evidence(train=[1.0], test=[1.0], guess=1.0)) == "100%"

@@ -79,7 +79,7 @@ def test_a_table_says_in_which_precision_it_was_trained(tmp_path) -> None:
     training = {"precision": "bfloat16", "epochs": 1}
     paths = make_table(3, "mini", tmp_path, rows=["lambda"], training=training, machine=QUIET)
     text = paths.markdown.read_text(encoding="utf-8")
-    assert "batches of 32, forward passes in bfloat16, on samples with" in text
+    assert "batches of 32, forward passes in bfloat16, on 4 samples with" in text
 
 
 def test_a_table_says_at_how_many_positions_the_loss_was_computed(tmp_path) -> None:
@@ -124,6 +124,12 @@ def test_runs_side_by_side_are_those_of_one_after_another(tmp_path) -> None:
         make_table(2, "mini", tmp_path / "1", rows=rows, epochs=1, jobs=0)
 
 
+def told(text: str) -> list[tuple[str, str, str]]:
+    """The rows that a table tells apart by their training, and how it tells it."""
+    lines = (line.partition(": trained with ") for line in text.splitlines())
+    return [parts for parts in lines if parts[1]]
+
+
 def test_the_row_with_an_asterisk_is_trained_on_ambiguous_samples(tmp_path) -> None:
     make_table(1, "mini", tmp_path, rows=["unet", "unet-ambiguous"], epochs=1, machine=QUIET)
     results = {
@@ -132,6 +138,11 @@ def test_the_row_with_an_asterisk_is_trained_on_ambiguous_samples(tmp_path) -> N
     }
     modes = [result["data"]["config"]["mode"] for result in results.values() if result]
     assert modes == ["certified", "ambiguous"]
+    text = (tmp_path / "table.md").read_text(encoding="utf-8")
+    told = [
+        line.partition(": trained with ")[0] for line in text.splitlines() if "trained w" in line
+    ]
+    assert told == ["Baseline*", "Baseline"]
     with open_dataset(tmp_path / "data" / "rde-ambiguous.h5") as data:
         assert data.config.mode == "ambiguous"
     assert {result["test_samples"] for result in results.values() if result} == {2}
