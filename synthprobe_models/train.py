@@ -21,6 +21,7 @@ from synthprobe_data import SynthprobeError
 from synthprobe_models.checkpoint import (
     Checkpoint,
     DataFacts,
+    FolderError,
     fitting_checkpoint,
     load_checkpoint,
     load_weights,
@@ -279,7 +280,7 @@ class Trainer:
     def _restore(self, saved: Checkpoint) -> None:
         same = self.settings.same_as(saved.settings.to_dict())
         if not same or saved.data != self.source.facts:
-            raise SynthprobeError(
+            raise FolderError(
                 f"{self.folder.path} was begun with other settings or on other data: take those, "
                 f"or another folder."
             )
