@@ -23,13 +23,15 @@ def test_a_dataset_whose_config_lacks_the_difficulty_is_read_and_verified(tmp_pa
     generate_folder(folder, RDE, CONFIG, shards=2, splits={"train": 4, "test": 3}, workers=1)
     manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
     del manifest["config"]["difficulty"]
+    croissant = folder / "croissant.json"
     for shard in manifest["shards"]:
-        path = folder / shard["file"]
+        path, before = folder / shard["file"], shard["sha256"]
         with h5py.File(path, "r+") as file:
             config = json.loads(file.attrs["config"])
             del config["difficulty"]
             file.attrs["config"] = np.bytes_(json.dumps(config, sort_keys=True))
         shard["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+        croissant.write_text(croissant.read_text("utf-8").replace(before, shard["sha256"]), "utf-8")
         shard["bytes"] = path.stat().st_size
         assert open_dataset(path).config == CONFIG
         assert verify(path).ok
