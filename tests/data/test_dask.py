@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from synthprobe_data import RdeConfig, open_dataset
 from synthprobe_data.cli import main
 from synthprobe_data.rde import RDE
 from synthprobe_data.run import generate_file
+from tests.children import Start
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 
@@ -27,12 +27,11 @@ OPTIONS = [
 ]
 
 
-def start(*command: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "distributed.cli." + command[0], *command[1:], "--no-dashboard"],
+def dask(start: Start, program: str, *options: str) -> subprocess.Popen[str]:
+    return start(
+        [sys.executable, "-m", "distributed.cli." + program, *options, "--no-dashboard"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        start_new_session=True,
     )
 
 
@@ -43,33 +42,26 @@ def free_port() -> int:
 
 
 class Cluster:
-    def __init__(self, folder: Path) -> None:
-        port = free_port()
+    def __init__(self, start: Start, folder: Path) -> None:
+        port = str(free_port())
         self.address = f"tcp://127.0.0.1:{port}"
-        self.scheduler = start("dask_scheduler", "--host", "127.0.0.1", "--port", str(port))
+        self.scheduler = dask(start, "dask_scheduler", "--host", "127.0.0.1", "--port", port)
         self.workers = [
-            start(
-                "dask_worker", self.address, "--nthreads", "1", "--no-nanny",
+            dask(
+                start, "dask_worker", self.address, "--nthreads", "1", "--no-nanny",
                 "--host", "127.0.0.1", "--local-directory", str(folder),
             )
             for _ in range(2)
         ]  # fmt: skip
 
-    def stop(self) -> None:
-        for process in [*self.workers, self.scheduler]:
-            process.kill()
-            process.wait()
-
 
 @pytest.fixture
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    cluster = Cluster(tmp_path_factory.mktemp("dask"))
-    yield cluster
-    cluster.stop()
+def cluster(start: Start, tmp_path_factory: pytest.TempPathFactory) -> Cluster:
+    return Cluster(start, tmp_path_factory.mktemp("dask"))
 
 
 def test_a_cluster_makes_the_same_folder_though_a_worker_is_killed(
-    tmp_path: Path, cluster: Cluster
+    tmp_path: Path, start: Start, cluster: Cluster
 ) -> None:
     from distributed import Client
 
@@ -77,13 +69,12 @@ def test_a_cluster_makes_the_same_folder_though_a_worker_is_killed(
         client.wait_for_workers(2, timeout=60)
     sizes = ["--train", "4000", "--test", "1000", "--shards", "40"]
     out = tmp_path / "d"
-    run = subprocess.Popen(
+    run = start(
         [
             *(sys.executable, "-m", "synthprobe_data.cli", "rde", "--out", str(out)),
             *(*OPTIONS, *sizes, "--backend", "dask", "--scheduler", cluster.address),
         ],
         stderr=subprocess.PIPE,
-        text=True,
     )
     # Kill one of the two workers when a few shards are there.
     part = tmp_path / "d.part"

@@ -132,7 +132,7 @@ def test_a_run_that_was_stopped_goes_on_bit_for_bit(
     assert logs[0] == logs[1]
 
 
-def test_a_run_that_was_killed_goes_on_bit_for_bit(tmp_path) -> None:
+def test_a_run_that_was_killed_goes_on_bit_for_bit(tmp_path, start) -> None:
     file = small_file(tmp_path / "rde.h5")
     command = [
         *(sys.executable, "-m", "synthprobe_models.cli", "train", "unet", "--on", str(file)),
@@ -140,7 +140,7 @@ def test_a_run_that_was_killed_goes_on_bit_for_bit(tmp_path) -> None:
         *("--down-samplings", "1", "--checkpoint-every", "1", "--picture-every", "0"),
     ]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    process = start(command, env=environment, stderr=subprocess.DEVNULL)
     checkpoint = tmp_path / "parts" / "checkpoint.pt"
     while not checkpoint.exists() and process.poll() is None:
         time.sleep(0.01)
