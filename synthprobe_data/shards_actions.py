@@ -50,6 +50,10 @@ def verify(given: argparse.Namespace) -> int:
     if report.readings:
         kinds = ", ".join(f"{n} {kind}" for kind, n in report.readings.items() if kind != "read")
         print(f"{'readings':>16}  {report.readings['read']} off the pixels: {kinds}")
+    for note in report.notes[:_FAILURES_SHOWN]:
+        print(note)
+    if len(report.notes) > _FAILURES_SHOWN:
+        print(f"... and {len(report.notes) - _FAILURES_SHOWN} more files.")
     verdict, rows = "is as it should be", counted(report.rows_checked, "sample")
     if report.rows_checked < report.rows:
         verdict = "nothing wrong was found"

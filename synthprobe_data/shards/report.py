@@ -46,6 +46,8 @@ class Report:
     """The first `MAX_LISTED` of them."""
     readings: dict[str, int] = field(default_factory=dict)
     """What was read off the pixels, if that was asked for: how many rows, and of what kind."""
+    notes: list[str] = field(default_factory=list)
+    """What could not be checked, and why."""
     workers: int = 1
     seconds: float = 0.0
 
@@ -62,6 +64,11 @@ class Report:
         """Add to the counts of `readings`."""
         for name, times in counts.items():
             self.readings[name] = self.readings.get(name, 0) + times
+
+    def note(self, sentence: str) -> None:
+        """Note what could not be checked; of very many notes, only the first ones are kept."""
+        if len(self.notes) < MAX_LISTED:
+            self.notes.append(sentence)
 
     def fail(self, failure: Failure, times: int = 1) -> None:
         """Note that a check failed; the failure may stand for several."""
