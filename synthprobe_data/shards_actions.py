@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from typing import Final
 
 from synthprobe_data.cards.paths import card_paths
@@ -68,9 +69,18 @@ def verify(given: argparse.Namespace) -> int:
 
 
 def card(given: argparse.Namespace) -> int:
-    """Write the cards of a dataset again."""
-    for path in write_cards(given.path, force=given.force):
+    """Write the cards of a dataset again, with what making all of its samples again tells."""
+    for target in card_paths(given.path, folder=given.path.is_dir()).all():
+        check_target(target, force=given.force)
+    report = verifier.verify(given.path, progress=True)
+    for path in write_cards(given.path, force=given.force, regenerated=report.regenerated):
         print(path)
+    if not report.regenerated:
+        print(
+            f"{given.path}: not all of its samples could be made again as they are, so its card "
+            "words them as what is stated; synthprobe-shards verify tells which and why.",
+            file=sys.stderr,
+        )
     return 0
 
 

@@ -87,6 +87,9 @@ def build_parser() -> argparse.ArgumentParser:
         "card",
         actions.card,
         "write the card, the Croissant file and the picture of a dataset again",
+        "Write the card, the Croissant file and the picture of a dataset again. All samples are "
+        "made again first: the card says that a command makes them only if it does, and otherwise "
+        "that this is what the file states.",
     )
     _add_force(command, "card")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
+from synthprobe_data.shards.regenerate import REGENERATED
+
 MAX_LISTED: Final = 1000
 
 
@@ -55,6 +57,12 @@ class Report:
     def ok(self) -> bool:
         """Whether every check passed."""
         return not self.failed
+
+    @property
+    def regenerated(self) -> bool:
+        """Whether every row of the dataset was made again, and is the sample that is stated."""
+        same = self.done.get(REGENERATED, 0) - self.failed.get(REGENERATED, 0)
+        return self.rows > 0 and same == self.rows
 
     def check(self, name: str, times: int = 1) -> None:
         """Note that a check is done."""
