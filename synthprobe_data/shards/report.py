@@ -49,7 +49,7 @@ class Report:
     readings: dict[str, int] = field(default_factory=dict)
     """What was read off the pixels, if that was asked for: how many rows, and of what kind."""
     notes: list[str] = field(default_factory=list)
-    """What could not be checked, and why."""
+    """What could not be checked and why, and what is no failure but should be known."""
     workers: int = 1
     seconds: float = 0.0
 
@@ -74,7 +74,7 @@ class Report:
             self.readings[name] = self.readings.get(name, 0) + times
 
     def note(self, sentence: str) -> None:
-        """Note what could not be checked; of very many notes, only the first ones are kept."""
+        """Note what is no failure; of very many notes, only the first ones are kept."""
         if len(self.notes) < MAX_LISTED:
             self.notes.append(sentence)
 

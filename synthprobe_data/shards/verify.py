@@ -217,13 +217,18 @@ def _wrong_in_manifest(folder: Path, manifest: Manifest) -> Iterator[str]:
 def _check_attributes(reader: BlockReader, report: Report) -> None:
     """Whether the attributes that follow from the dataset and its config are as they must be.
 
-    Notes it, too, when another version made the file, whose samples cannot be made here.
+    Notes it, too, when another version made the file, whose samples cannot be made here, or when
+    new samples of its settings would be refused.
     """
     header = reader.header
     why_not = why_not_regenerated(header)
     if why_not:
         report.note(f"{reader.path.name}: {why_not}")
     dataset = header.dataset
+    try:
+        dataset.check_new(header.config)
+    except SynthprobeError as error:
+        report.note(f"{reader.path.name}: no new samples are made with its settings: {error}")
     expected = {
         "version": dataset.version,
         "license": dataset.license,
