@@ -216,8 +216,10 @@ def checked_splits(
 ) -> dict[str, int]:
     """The splits that have samples, the canonical ones by default.
 
-    `SynthprobeError` if a size is wrong, if none has any, or if there cannot be so many.
+    `SynthprobeError` if a size is wrong, if none has any, if there cannot be so many, or if no
+    new ones are made of these settings.
     """
+    dataset.check_new(config)
     if splits is None:
         splits = dataset.sizes(config)
     for name, size in splits.items():

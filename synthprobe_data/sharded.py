@@ -147,6 +147,7 @@ def generate_folder(
         seconds=seconds if here else None,
         workers=workers if here else None,
         force=True,
+        made=len(tallies) == len(plans),
     )
     put_in_place(part, folder)
     return RunSummary(

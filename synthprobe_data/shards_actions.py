@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from typing import Final
 
 from synthprobe_data.cards.paths import card_paths
@@ -50,6 +51,10 @@ def verify(given: argparse.Namespace) -> int:
     if report.readings:
         kinds = ", ".join(f"{n} {kind}" for kind, n in report.readings.items() if kind != "read")
         print(f"{'readings':>16}  {report.readings['read']} off the pixels: {kinds}")
+    for note in report.notes[:_FAILURES_SHOWN]:
+        print(note)
+    if len(report.notes) > _FAILURES_SHOWN:
+        print(f"... and {len(report.notes) - _FAILURES_SHOWN} more files.")
     verdict, rows = "is as it should be", counted(report.rows_checked, "sample")
     if report.rows_checked < report.rows:
         verdict = "nothing wrong was found"
@@ -64,9 +69,18 @@ def verify(given: argparse.Namespace) -> int:
 
 
 def card(given: argparse.Namespace) -> int:
-    """Write the cards of a dataset again."""
-    for path in write_cards(given.path, force=given.force):
+    """Write the cards of a dataset again, with what making all of its samples again tells."""
+    for target in card_paths(given.path, folder=given.path.is_dir()).all():
+        check_target(target, force=given.force)
+    report = verifier.verify(given.path, progress=True)
+    for path in write_cards(given.path, force=given.force, regenerated=report.regenerated):
         print(path)
+    if not report.regenerated:
+        print(
+            f"{given.path}: not all of its samples could be made again as they are, so its card "
+            "words them as what is stated; synthprobe-shards verify tells which and why.",
+            file=sys.stderr,
+        )
     return 0
 
 

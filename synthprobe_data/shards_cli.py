@@ -21,7 +21,7 @@ examples:
   synthprobe-shards info rde.h5
       what it is: sizes, splits, settings, digests
   synthprobe-shards verify rde.h5
-      check every hash and every sample, on all cores
+      check every hash, and make every sample again, on all cores
   synthprobe-shards verify rde.h5 --sample 1000
       a quick look at a thousand samples
   synthprobe-shards verify rde.h5 --pixels
@@ -66,7 +66,8 @@ def build_parser() -> argparse.ArgumentParser:
         "check a dataset",
         "Check a dataset: the format, the hashes, that every chunk can be decoded, that every "
         "sample keeps the rules of its settings and everything stored about it agrees to the byte, "
-        "and that no sample is there twice.",
+        "that it is the very sample of its settings, seed, split and index, made again and "
+        "compared byte by byte, and that no sample is there twice.",
     )
     command.add_argument(
         "--sample", type=int, metavar="N", help="check N samples spread evenly, not all of them"
@@ -86,6 +87,9 @@ def build_parser() -> argparse.ArgumentParser:
         "card",
         actions.card,
         "write the card, the Croissant file and the picture of a dataset again",
+        "Write the card, the Croissant file and the picture of a dataset again. All samples are "
+        "made again first: the card says that a command makes them only if it does, and otherwise "
+        "that this is what the file states.",
     )
     _add_force(command, "card")
 

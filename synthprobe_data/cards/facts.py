@@ -59,7 +59,11 @@ class CardFacts:
     command: str | None
     """The command that was run."""
     same_rows: str | None
-    """A command that makes the same rows, if there is one."""
+    """A command that makes the rows that the files state, if there is one."""
+    made: bool
+    """Whether the run that writes the card made all rows."""
+    regenerated: bool
+    """Whether all rows were made again, and are those that the files state."""
     seconds: float | None
     workers: int | None
     machine: str | None
@@ -69,6 +73,11 @@ class CardFacts:
     """The name of the picture, a file beside the card."""
     card_path_kind: Literal["file", "folder"]
 
+    @property
+    def known(self) -> bool:
+        """Whether the rows are known to be those stated, for they were made here, now or again."""
+        return self.regenerated or self.made
+
 
 def collect_facts(
     path: str | Path,
@@ -76,6 +85,8 @@ def collect_facts(
     command: str | None = None,
     seconds: float | None = None,
     workers: int | None = None,
+    made: bool = False,
+    regenerated: bool = False,
 ) -> CardFacts:
     """Collect what a card says about a file or a folder of shards.
 
@@ -88,13 +99,30 @@ def collect_facts(
     seconds, workers
         How long the run took, and with how many processes. Given only by the run itself: then the
         card also says on which machine it ran.
+    made
+        Whether a run made all rows just now; so it is if it took ``seconds``.
+    regenerated
+        Whether all rows were made again, and are those that the files state.
     """
     with open_dataset(path) as data:
-        return _facts(data, command=command, seconds=seconds, workers=workers)
+        return _facts(
+            data,
+            command=command,
+            seconds=seconds,
+            workers=workers,
+            made=made or seconds is not None,
+            regenerated=regenerated,
+        )
 
 
 def _facts(
-    data: OpenDataset, *, command: str | None, seconds: float | None, workers: int | None
+    data: OpenDataset,
+    *,
+    command: str | None,
+    seconds: float | None,
+    workers: int | None,
+    made: bool,
+    regenerated: bool,
 ) -> CardFacts:
     splits = data.splits
     for what, name, allowed in (
@@ -140,6 +168,8 @@ def _facts(
         )
         if whole
         else None,
+        made=made,
+        regenerated=regenerated,
         seconds=seconds,
         workers=workers,
         machine=None if seconds is None else machine(),

@@ -23,6 +23,8 @@ def write_cards(
     workers: int | None = None,
     force: bool = False,
     keep: bool = False,
+    made: bool = False,
+    regenerated: bool = False,
 ) -> list[Path]:
     """Describe a file or a folder of shards: a card, a Croissant file and a picture.
 
@@ -39,6 +41,11 @@ def write_cards(
         Replace existing cards.
     keep
         Leave existing cards as they are, and write the others.
+    made
+        Whether a run made all samples just now; so it is if it took ``seconds``.
+    regenerated
+        Whether all samples were made again, and are those that the files state. Where neither
+        holds, the card words what would follow as what the files state.
 
     Returns
     -------
@@ -50,7 +57,14 @@ def write_cards(
     targets = [target for target in paths.all() if not (keep and target.exists())]
     for target in targets:
         check_target(target, force=force)
-    facts = collect_facts(path, command=command, seconds=seconds, workers=workers)
+    facts = collect_facts(
+        path,
+        command=command,
+        seconds=seconds,
+        workers=workers,
+        made=made,
+        regenerated=regenerated,
+    )
     with open_dataset(path) as data:
         picture = draw_picture(data)
         card = render_card(facts, collect_figures(data))

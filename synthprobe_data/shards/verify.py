@@ -1,7 +1,8 @@
 """Whether a dataset is what it says: every hash, every row, every attribute.
 
-A row is not compared with what a seed would give; it is held to the rules of its config, so a file
-from any generator can be checked.
+Every row is held to the rules of its config, one by one. One that keeps them is made again from
+the config, the seed, its split and its index, and all of its bytes are compared. The rules say what
+is wrong with a row, and they are all that can be asked of a file by another version.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from synthprobe_data.shards.manifest import (
     check_regular,
     read_manifest,
 )
+from synthprobe_data.shards.regenerate import why_not_regenerated
 from synthprobe_data.shards.report import Failure, Report
 from synthprobe_data.shards.row_checks import ROW_CHECKS
 from synthprobe_data.shards.stated import croissant_hashes, stated_hashes
@@ -213,15 +215,28 @@ def _wrong_in_manifest(folder: Path, manifest: Manifest) -> Iterator[str]:
 
 
 def _check_attributes(reader: BlockReader, report: Report) -> None:
-    """Whether the attributes that follow from the dataset and its config are as they must be."""
+    """Whether the attributes that follow from the dataset and its config are as they must be.
+
+    Notes it, too, when another version made the file, whose samples cannot be made here, or when
+    new samples of its settings would be refused.
+    """
     header = reader.header
+    why_not = why_not_regenerated(header)
+    if why_not:
+        report.note(f"{reader.path.name}: {why_not}")
     dataset = header.dataset
+    try:
+        dataset.check_new(header.config)
+    except SynthprobeError as error:
+        report.note(f"{reader.path.name}: no new samples are made with its settings: {error}")
     expected = {
         "version": dataset.version,
         "license": dataset.license,
         "citation": dataset.citation,
         **dataset.attributes(header.config),
     }
+    if not dataset.drawn:
+        expected["seed"] = np.uint64(0)  # as written: the samples are the same for every seed
     for name, value in expected.items():
         report.check(name)
         try:
