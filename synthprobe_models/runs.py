@@ -24,6 +24,7 @@ from synthprobe_models.checkpoint import (
 )
 from synthprobe_models.counting import count_parameters
 from synthprobe_models.data import ShardDataset, StreamDataset, find_representation
+from synthprobe_models.draws import apart
 from synthprobe_models.evaluate import Evaluation, evaluate, predictions
 from synthprobe_models.failures import clear_errors
 from synthprobe_models.metrics import generalisation_gap
@@ -212,9 +213,10 @@ def write_picture(
     chosen = (
         samples.at(indices) if isinstance(samples, StreamDataset) else samples.__getitems__(indices)
     )
-    inputs, rest, prediction = next(
-        predictions(network, chosen, dataset=samples.dataset, batch=len(chosen), device=device)
-    )
+    with apart(device):
+        inputs, rest, prediction = next(
+            predictions(network, chosen, dataset=samples.dataset, batch=len(chosen), device=device)
+        )
     write_predictions(path, inputs, rest["target"], prediction)
 
 
