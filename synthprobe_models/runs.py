@@ -77,7 +77,9 @@ def train_run(
     commit()
     with clear_errors():
         trainer = Trainer(settings, source, folder, machine)
-        # Whatever is wrong with the settings has been said by now.
+        if resume:
+            trainer.take_up()
+        # Whatever is wrong with the settings or the checkpoint has been said by now.
         if machine.share.rank == 0:
             folder.begin(settings.to_dict(), resume=resume, force=force)
         if machine.share.world > 1:

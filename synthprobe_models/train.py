@@ -157,6 +157,15 @@ class Trainer:
         self.place = Place()
         self.loss_sum = 0.0
         self.seconds = 0.0
+        self._random: Mapping[str, Tensor] | None = None
+
+    def take_up(self) -> None:
+        """Stand where the checkpoint of the folder stands, if there is one.
+
+        `FolderError` if it is of another run, or damaged; nothing in the folder is changed.
+        """
+        if self.folder.checkpoint.exists():
+            self._restore(load_checkpoint(self.folder.checkpoint, self.device))
 
     def run(self, *, resume: bool = False) -> None:
         """Train to the end; with ``resume``, from the checkpoint of the folder if there is one.
@@ -164,8 +173,10 @@ class Trainer:
         A run goes on bit for bit with as many processes as it was begun with.
         """
         torch.manual_seed(self.settings.seed + self.machine.share.rank)
-        if resume and self.folder.checkpoint.exists():
-            self._restore(load_checkpoint(self.folder.checkpoint, self.device))
+        if resume and self._random is None:
+            self.take_up()
+        if self._random is not None:
+            set_state(self._random, self.device, self.machine.share)
         if self.machine.share.rank == 0:
             self.folder.cut_log(self.place.epoch)
         model = self._wrapped()
@@ -288,7 +299,7 @@ class Trainer:
         with fitting_checkpoint(self.settings.name):
             self.optimizer.load_state_dict(dict(saved.optimizer))
             self.schedule.load_state_dict(dict(saved.schedule))
-        set_state(saved.random, self.device, self.machine.share)
+        self._random = saved.random
         self.place = Place(saved.epoch, saved.step)
         self.loss_sum, self.seconds = saved.loss_sum, saved.seconds
 
