@@ -79,6 +79,8 @@ class Checkpoint:
     schedule: Mapping[str, Any]
     random: Mapping[str, torch.Tensor]
     """The states of the random generators, by device and process."""
+    made_by: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """As `synthprobe_models.provenance.provenance` says; older checkpoints do not."""
 
     def save(self, path: Path) -> None:
         """Write it; an older checkpoint stays until the new one is complete."""
@@ -86,10 +88,11 @@ class Checkpoint:
             "synthprobe_checkpoint": FORMAT,
             "settings": json.dumps(self.settings.to_dict()),
             "data": json.dumps(self.data.to_dict()),
+            "made_by": json.dumps(dict(self.made_by)),
             **{
                 field.name: getattr(self, field.name)
                 for field in dataclasses.fields(self)
-                if field.name not in ("settings", "data")
+                if field.name not in ("settings", "data", "made_by")
             },
         }
         with replaced(path) as part:
@@ -132,10 +135,17 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
         raise FolderError(f"{path} is a checkpoint of another version of synthprobe.")
     try:
         content["settings"] = TrainSettings.from_dict(json.loads(content["settings"]))
+        content["made_by"] = _mapping(json.loads(content.get("made_by", "{}")))
         content["data"] = DataFacts.from_dict(json.loads(content["data"]))
         return Checkpoint(**content)
     except (TypeError, ValueError, KeyError) as error:
         raise foreign from error
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError(f"{type(value).__name__} where names with values should be")
+    return value
 
 
 def load_weights(network: nn.Module, saved: Checkpoint) -> None:

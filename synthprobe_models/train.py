@@ -33,6 +33,7 @@ from synthprobe_models.losses import find_loss
 from synthprobe_models.optim import make_optimizer, make_schedule
 from synthprobe_models.probes import find_probe
 from synthprobe_models.processes import gathered_state, joined, set_state
+from synthprobe_models.provenance import provenance
 from synthprobe_models.registry import STRUCTURES
 from synthprobe_models.run_folder import RunFolder
 from synthprobe_models.settings import TrainSettings
@@ -157,6 +158,7 @@ class Trainer:
         self.place = Place()
         self.loss_sum = 0.0
         self.seconds = 0.0
+        self.made_by = provenance(settings.name)
         self._random: Mapping[str, Tensor] | None = None
 
     def take_up(self) -> None:
@@ -286,6 +288,7 @@ class Trainer:
             optimizer=self.optimizer.state_dict(),
             schedule=self.schedule.state_dict(),
             random=random,
+            made_by=self.made_by,
         ).save(self.folder.checkpoint)
 
     def _restore(self, saved: Checkpoint) -> None:
