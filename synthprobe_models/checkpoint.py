@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import math
 import pickle
+import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +22,8 @@ from synthprobe_data.shards.writer import in_place_of
 from synthprobe_models.settings import TrainSettings
 
 FORMAT: Final = 1
+_MOST: Final = 2**40
+"""More epochs, or steps of an epoch, than any run has."""
 _KEYS: Final = {
     "synthprobe_checkpoint": int,
     "settings": str,
@@ -105,8 +109,13 @@ _UNREADABLE: Final = (
     EOFError,
     ValueError,
     LookupError,
+    zipfile.BadZipFile,
     TypeError,
     AttributeError,
+    OverflowError,
+    RecursionError,
+    MemoryError,
+    AssertionError,
 )
 """What torch raises for files that are no checkpoints."""
 
@@ -122,6 +131,8 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
         raise FolderError(f"there is no file {path}.")
     foreign = FolderError(f"{path} is not a checkpoint of synthprobe, or it is damaged.")
     try:
+        if zipfile.is_zipfile(path):
+            _check_stored(path)
         content = torch.load(path, map_location=device, weights_only=True)
     except OSError as error:
         raise FolderError(f"{path} could not be read: {error.strerror}.") from error
@@ -131,6 +142,10 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
         not isinstance(content.get(key), kind) for key, kind in _KEYS.items()
     ):
         raise foreign
+    if not (0 <= content["epoch"] <= _MOST and 0 <= content["step"] <= _MOST):
+        raise foreign
+    if not (math.isfinite(content["seconds"]) and content["seconds"] >= 0):
+        raise foreign
     if content.pop("synthprobe_checkpoint") != FORMAT:
         raise FolderError(f"{path} is a checkpoint of another version of synthprobe.")
     try:
@@ -138,8 +153,15 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
         content["made_by"] = _mapping(json.loads(content.get("made_by", "{}")))
         content["data"] = DataFacts.from_dict(json.loads(content["data"]))
         return Checkpoint(**content)
-    except (TypeError, ValueError, KeyError) as error:
+    except (*_UNREADABLE, SynthprobeError) as error:
         raise foreign from error
+
+
+def _check_stored(path: Path) -> None:
+    """Raise `ValueError` for a small file that says it unpacks to a large one."""
+    with zipfile.ZipFile(path) as stored:
+        if sum(entry.file_size for entry in stored.infolist()) > path.stat().st_size:
+            raise ValueError("compressed")
 
 
 def _mapping(value: object) -> dict[str, Any]:
@@ -159,7 +181,7 @@ def fitting_checkpoint(name: str) -> Iterator[None]:
     """Say in one sentence that a checkpoint is of another network."""
     try:
         yield
-    except (RuntimeError, ValueError, KeyError, TypeError) as error:
+    except _UNREADABLE as error:
         raise FolderError(f"the checkpoint does not fit {name} as it is built now.") from error
 
 

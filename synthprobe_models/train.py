@@ -302,6 +302,11 @@ class Trainer:
         with fitting_checkpoint(self.settings.name):
             self.optimizer.load_state_dict(dict(saved.optimizer))
             self.schedule.load_state_dict(dict(saved.schedule))
+        if saved.epoch > self.settings.epochs or saved.step >= self.feed.steps:
+            raise FolderError(
+                f"the checkpoint stands at epoch {saved.epoch}, step {saved.step}: the run has "
+                f"{self.settings.epochs} epochs of {self.feed.steps} steps."
+            )
         self._random = saved.random
         self.place = Place(saved.epoch, saved.step)
         self.loss_sum, self.seconds = saved.loss_sum, saved.seconds
