@@ -168,6 +168,23 @@ def test_other_settings_or_other_data_are_not_resumed(source, tmp_path) -> None:
             train_run(settings, samples, tmp_path / "run", machine=QUIET, resume=True)
 
 
+@pytest.mark.parametrize("left", ["checkpoint.pt", None])
+def test_a_resume_that_is_refused_changes_nothing(source, tmp_path, left) -> None:
+    out = tmp_path / "run"
+    train_run(small_settings(), source, out, machine=QUIET, picture_every=0)
+    if left is None:  # killed before the first checkpoint
+        (out / "checkpoint.pt").unlink()
+    before = {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()}
+    with pytest.raises(SynthprobeError, match="begun with other settings"):
+        train_run(small_settings(rate=0.5), source, out, machine=QUIET, resume=True)
+    if left is not None:
+        (out / left).write_bytes(b"damaged")
+        before[left] = b"damaged"
+        with pytest.raises(SynthprobeError, match="is not a checkpoint of synthprobe"):
+            train_run(small_settings(rate=0.5), source, out, machine=QUIET, resume=True)
+    assert before == {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()}
+
+
 @pytest.mark.parametrize("what", ["model", "optimizer"])
 def test_a_checkpoint_of_a_structure_that_was_changed_is_refused(
     source, tmp_path, what: str
