@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from synthprobe_data import shards_actions as actions
-from synthprobe_data.cli import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Parser, done_and_said, interrupt
-from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.registry import DATASETS
+from synthprobe_data.command_line import Parser, run_command
 
 _PROGRAM: Final = "synthprobe-shards"
 
@@ -48,6 +44,9 @@ Exit codes: 0 all is well, 1 verify found something wrong, 2 the command could n
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the command, with one subcommand for each thing to do."""
+    from synthprobe_data import shards_actions as actions
+    from synthprobe_data.registry import DATASETS
+
     parser = Parser(
         prog=_PROGRAM,
         description="Look at, check, take apart and put together datasets that are there already.",
@@ -222,16 +221,19 @@ def _add_force(command: argparse.ArgumentParser, what: str) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
-    signal.signal(signal.SIGTERM, interrupt)
-    try:
-        given = build_parser().parse_args(arguments)
-        return done_and_said(lambda: int(given.act(given)))
-    except SynthprobeError as error:
-        print(f"{_PROGRAM}: {error}", file=sys.stderr)
-        return EXIT_BAD_INPUT
-    except KeyboardInterrupt:
-        print(f"{_PROGRAM}: interrupted.", file=sys.stderr)
-        return EXIT_INTERRUPTED
+    return run_command(_PROGRAM, _load, arguments)
+
+
+def _load() -> Callable[[list[str]], int]:
+    # What takes time to import is imported here, where `run_command` looks after it.
+    from synthprobe_data import shards_actions  # noqa: F401 - all that the commands need
+
+    return _run
+
+
+def _run(words: list[str]) -> int:
+    given = build_parser().parse_args(words)
+    return int(given.act(given))
 
 
 if __name__ == "__main__":

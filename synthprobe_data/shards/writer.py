@@ -151,6 +151,7 @@ def in_place_of(path: Path) -> Iterator[Path]:
 
 def check_target(path: Path, *, force: bool) -> None:
     """Raise `SynthprobeError` if no file can be put at this path."""
+    check_name(path)
     if path.is_dir():
         raise SynthprobeError(f"{path} is a folder: name a file in it, such as {path / 'rde.h5'}.")
     if path.exists() and not force:
@@ -160,6 +161,14 @@ def check_target(path: Path, *, force: bool) -> None:
         raise SynthprobeError(f"the folder {folder} does not exist: make it first.")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise SynthprobeError(f"the folder {folder} cannot be written to.")
+
+
+def check_name(path: Path) -> None:
+    """Raise `SynthprobeError` for a name that no card could state."""
+    try:
+        path.name.encode()
+    except UnicodeEncodeError:
+        raise SynthprobeError(f"the name {path.name!a} is not UTF-8.") from None
 
 
 @contextlib.contextmanager
