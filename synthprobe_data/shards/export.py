@@ -1,4 +1,8 @@
-"""Datasets as other programs like them: folders of PNG files, or tar files for WebDataset."""
+"""Datasets as other programs like them: folders of PNG files, or tar files for WebDataset.
+
+Every row is hashed on the way, as by `synthprobe_data.shards.edit`: what does not have the content
+digest of its file is not exported.
+"""
 
 from __future__ import annotations
 
@@ -110,6 +114,7 @@ def export_png(path: str | Path, out_folder: str | Path, *, progress: bool = Fal
                     values = [json.dumps(value) for value in sample.facts.values()]
                     table.writerow([split, sample.index, *names, *values])
                     bar.update()
+        source.check_digests()
     return source.rows
 
 
@@ -155,6 +160,7 @@ def export_webdataset(
                     for sample in chain(shard, islice(samples, samples_per_shard - 1)):
                         _add_sample(archive, sample)
                         bar.update()
+        source.check_digests()
     return source.rows
 
 

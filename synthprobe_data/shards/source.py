@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+import numpy as np
+
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.blocks import BlockReader, spans
-from synthprobe_data.shards.digest import digest_of_rows
+from synthprobe_data.shards.digest import digest_of_rows, row_digests
 from synthprobe_data.shards.opened import Sample
 from synthprobe_data.shards.pack import PackedBlock, Task
 
@@ -39,6 +41,7 @@ class Source:
         # Its own version, which a newer program must not exchange for its own.
         self.dataset: Dataset = replace(first.dataset, version=first.version)
         self._digests = {reader.path: bytearray(32 * len(reader)) for reader in readers}
+        self._hashed = {reader.path: np.zeros(len(reader), bool) for reader in readers}
         if len(self._digests) < len(readers):
             raise SynthprobeError("a file is named twice.")
         for reader in readers[1:]:
@@ -68,7 +71,7 @@ class Source:
                 index = part.index_start + rows.start - part.start
                 task = Task(split=split, start=index, count=len(rows), row=row)
                 block = reader.pack(rows, task)
-                self._digests[reader.path][32 * rows.start : 32 * rows.stop] = block.digests
+                self._note(reader, rows, block.digests)
                 row += len(rows)
                 yield block
 
@@ -77,17 +80,29 @@ class Source:
         for part in self.splits[split]:
             reader = part.reader
             for rows in spans(part.start, part.start + part.rows, reader.rows_at_once):
-                block = reader.read_block(rows, names)
+                block = reader.read_block(rows)
+                self._note(reader, rows, row_digests(block))
                 for i, row in enumerate(rows):
                     index = part.index_start + row - part.start
-                    yield index, {name: column[i] for name, column in block.items()}
+                    yield index, {name: block[name][i] for name in names}
+
+    def _note(self, reader: BlockReader, rows: range, digests: bytes) -> None:
+        self._digests[reader.path][32 * rows.start : 32 * rows.stop] = digests
+        self._hashed[reader.path][rows.start : rows.stop] = True
 
     def check_digests(self) -> None:
         """Raise `SynthprobeError` if the rows of a file do not have the digest that it states.
 
-        To be called when all blocks have been read.
+        To be called at the end. Files of which nothing was read are left alone; of the others, the
+        rows that were not read are hashed now, as the digest is of all.
         """
         for reader in self.readers:
+            hashed = self._hashed[reader.path]
+            if len(hashed) and not hashed.any():
+                continue
+            for rows in spans(0, len(reader), reader.rows_at_once):
+                if not hashed[rows.start : rows.stop].all():
+                    self._note(reader, rows, row_digests(reader.read_block(rows)))
             found = digest_of_rows(bytes(self._digests[reader.path]))
             if found != reader.header.content_digest:
                 raise SynthprobeError(

@@ -6,9 +6,12 @@ import csv
 import io
 import json
 import os
+import shutil
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from PIL import Image
@@ -124,3 +127,26 @@ def test_a_broken_off_export_leaves_nothing_behind(
     with pytest.raises(SynthprobeError, match="No space left"):
         export_png(source, tmp_path / "out")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("export", [export_png, export_webdataset])
+@pytest.mark.parametrize("column", ["image", "label", "depth"])
+@pytest.mark.parametrize("shards", [None, 3])
+def test_damaged_rows_are_not_exported(
+    source: Path,
+    tmp_path: Path,
+    export: Callable[[Path, Path], int],
+    column: str,
+    shards: int | None,
+) -> None:
+    path = work = Path(shutil.copy(source, tmp_path))
+    if shards is not None:
+        split(source, tmp_path / "rde", shards)
+        path = tmp_path / "rde"
+        work = sorted(path.glob("train-*.h5"))[-1]
+    with h5py.File(work, "r+") as file:  # a row that can be decoded, but is another one
+        file[column][2] = 255 - file[column][2]
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(SynthprobeError, match=r"is damaged: its rows do not have its content"):
+        export(path, tmp_path / "out")
+    assert sorted(tmp_path.rglob("*")) == before
