@@ -10,9 +10,11 @@ from synthprobe_data.cards.paths import card_paths
 from synthprobe_data.cards.write import write_cards
 from synthprobe_data.ready import ready_path
 from synthprobe_data.shards import edit
+from synthprobe_data.shards import select as selecting
 from synthprobe_data.shards import verify as verifier
 from synthprobe_data.shards.export import export_png, export_webdataset
 from synthprobe_data.shards.info import describe, summary
+from synthprobe_data.shards.opened import open_dataset
 from synthprobe_data.shards.writer import check_target
 from synthprobe_data.words import counted
 
@@ -121,6 +123,25 @@ def merge(given: argparse.Namespace) -> int:
     digest = edit.merge(given.path, given.out, force=given.force, progress=True)
     write_cards(given.out, force=given.force)
     print(f"{given.out}: content digest {digest}")
+    return 0
+
+
+def select(given: argparse.Namespace) -> int:
+    """Take samples out into a file of their own, with its cards."""
+    for target in card_paths(given.out, folder=False).all():
+        check_target(target, force=given.force)
+    digest = selecting.select(
+        given.path,
+        given.out,
+        where=given.where,
+        rows=given.rows,
+        split=given.split,
+        force=given.force,
+        progress=True,
+    )
+    write_cards(given.out, force=given.force)
+    with open_dataset(given.out) as data:
+        print(f"{given.out}: {counted(len(data), 'sample')}; content digest {digest}")
     return 0
 
 

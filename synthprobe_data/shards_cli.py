@@ -28,6 +28,8 @@ examples:
       a figure of one sample: what tells its ranks
   synthprobe-shards browse rde.h5 --out page.html
       a page to look through a thousand samples
+  synthprobe-shards select rde.h5 --where "depth >= 4" --out hard.h5
+      the samples that meet a condition, with where they are from
   synthprobe-shards split rde.h5 --out rde --shards 8
       a folder of eight files
   synthprobe-shards merge rde --out again.h5
@@ -148,6 +150,33 @@ def build_parser() -> argparse.ArgumentParser:
         nargs="+",
     )
     command.add_argument("--out", required=True, type=Path, metavar="FILE", help="file to write")
+    _add_force(command, "file")
+
+    command = _add(
+        commands,
+        "select",
+        actions.select,
+        "take samples out into a file of their own",
+        "Take samples out into a file of their own, by a condition on their columns or by their "
+        "rows. The file says from which dataset they are, and which samples of it.",
+    )
+    command.add_argument("--out", required=True, type=Path, metavar="FILE", help="file to write")
+    command.add_argument(
+        "--where",
+        metavar="CONDITION",
+        help="such as 'depth >= 4 and n_rectangles == 10': columns, numbers, + - * / // %%, "
+        "comparisons, and, or, not; of columns with several values max(..), min(..), sum(..) or "
+        "one, pieces[0]; of rde also depth, convexity_only, pieces and cue_distance, stored or not",
+    )
+    command.add_argument(
+        "--rows",
+        metavar="LIST",
+        help="such as 1,5,10-20, both ends counted, from 0 in the split; with --where, those of "
+        "them that meet it",
+    )
+    command.add_argument(
+        "--split", metavar="NAME", help="only samples of this split (all; for --rows the first)"
+    )
     _add_force(command, "file")
 
     command = _add(

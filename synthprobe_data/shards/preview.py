@@ -112,9 +112,10 @@ def write_sheet(
 
 
 def _sheet(data: OpenDataset, split: str, indices: range) -> Image.Image:
-    preview, first = PREVIEWS[data.dataset.name], data[split].index_start
+    preview, chosen = PREVIEWS[data.dataset.name], data[split]
     strips = [
-        _strip(f"{split} {first + i}", preview.panels(data[split][i], data.config)) for i in indices
+        _strip(f"{split} {chosen.index_of(i)}", preview.panels(chosen[i], data.config))
+        for i in indices
     ]
     across = min(preview.across, len(strips))
     down = -(-len(strips) // across)

@@ -86,8 +86,9 @@ class ShardWriter:
         seed: int,
         splits: Mapping[str, tuple[int, int]],
         index_start: Mapping[str, int],
+        others: Mapping[str, str] | None = None,
     ) -> str:
-        """Write the attributes and return the content digest."""
+        """Write the attributes, all of them at the end, and return the content digest."""
         if self._small_rows % self._chunk_rows:
             self._store_chunk(self._small_rows // self._chunk_rows * self._chunk_rows)
         digest = self._digest.hexdigest()
@@ -99,6 +100,7 @@ class ShardWriter:
             splits=splits,
             index_start=index_start,
             content_digest=digest,
+            others=others,
         )
         return digest
 
