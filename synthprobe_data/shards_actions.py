@@ -74,17 +74,18 @@ def card(given: argparse.Namespace) -> int:
 
 def preview(given: argparse.Namespace) -> int:
     """Draw some samples."""
-    from synthprobe_data.shards.preview import write_sheet  # here, because few need to draw
+    from synthprobe_data.shards.preview import sheet_name, write_sheet  # here, as few need to draw
 
+    out = given.out or sheet_name(given.path, given.split, given.start)
     drawn = write_sheet(
         given.path,
-        given.out,
+        out,
         samples=given.samples,
         split=given.split,
         start=given.start,
         force=given.force,
     )
-    print(f"{given.out}: {counted(drawn, 'sample')}")
+    print(f"{out}: {counted(drawn, 'sample')}")
     return 0
 
 
@@ -156,9 +157,11 @@ def split(given: argparse.Namespace) -> int:
 def export(given: argparse.Namespace) -> int:
     """Write a dataset as other programs like it."""
     if given.format == "png":
-        rows = export_png(given.path, given.out, progress=True)
+        rows = export_png(given.path, given.out, split=given.split, progress=True)
     else:
-        rows = export_webdataset(given.path, given.out, given.samples_per_shard, progress=True)
+        rows = export_webdataset(
+            given.path, given.out, given.samples_per_shard, split=given.split, progress=True
+        )
     print(f"{given.out}: {counted(rows, 'sample')}")
     return 0
 

@@ -98,7 +98,12 @@ def build_parser() -> argparse.ArgumentParser:
         "Draw some samples into a PNG file, with a line that says what is to be seen: of RDE the "
         "picture, the ranks, and who is above whom by which cue.",
     )
-    command.add_argument("--out", required=True, type=Path, metavar="FILE", help="PNG to write")
+    command.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="PNG to write (PATH-SPLIT.png in the current folder)",
+    )
     command.add_argument("--samples", type=int, default=6, metavar="N", help="how many (6)")
     command.add_argument("--split", metavar="NAME", help="which split (the first)")
     command.add_argument("--start", type=int, default=0, metavar="N", help="from this one on (0)")
@@ -198,7 +203,10 @@ def build_parser() -> argparse.ArgumentParser:
         "export",
         actions.export,
         "write a dataset as PNG files or as tar files for WebDataset",
+        "Write a dataset as PNG files or as tar files for WebDataset, with a card, the licence, "
+        "the settings and palette (dataset.json) and the hashes of all files (SHA256SUMS).",
     )
+    command.add_argument("--split", metavar="NAME", help="only this split (all)")
     command.add_argument(
         "--out", required=True, type=Path, metavar="FOLDER", help="new folder to write"
     )
