@@ -34,6 +34,10 @@ SHORT_RUN_BYTES: Final = 64 * 2**20
 BLOCKS_PER_WAVE: Final = 256
 """Blocks given out before the writer must have caught up with them; bounds the memory of a run."""
 
+MIN_MOST_WORKERS: Final = 32
+WORKERS_PER_CORE: Final = 4
+"""How many workers may be asked for: so many for each core, or the number above."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunSummary:
@@ -234,9 +238,15 @@ def checked_splits(
 
 
 def check_workers(workers: int) -> None:
-    """Raise `SynthprobeError` if this is not a number of workers."""
-    if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= 1024:
-        raise SynthprobeError(f"workers is {workers!r}: it must be a whole number from 1 to 1024.")
+    """Raise `SynthprobeError` if this is not a number of workers that this machine can bear.
+
+    Each takes some 200 MB; more than a few for each core only wait for one another.
+    """
+    most = max(MIN_MOST_WORKERS, WORKERS_PER_CORE * cores())
+    if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= most:
+        raise SynthprobeError(
+            f"workers is {workers!r}: it must be a whole number from 1 to {most} on this machine."
+        )
 
 
 def default_workers(columns: list[Column], rows: int) -> int:

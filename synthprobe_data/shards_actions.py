@@ -11,9 +11,11 @@ from synthprobe_data.cards.paths import card_paths
 from synthprobe_data.cards.write import write_cards
 from synthprobe_data.ready import ready_path
 from synthprobe_data.shards import edit
+from synthprobe_data.shards import select as selecting
 from synthprobe_data.shards import verify as verifier
 from synthprobe_data.shards.export import export_png, export_webdataset
 from synthprobe_data.shards.info import describe, summary
+from synthprobe_data.shards.opened import open_dataset
 from synthprobe_data.shards.writer import check_target
 from synthprobe_data.words import counted
 
@@ -86,17 +88,18 @@ def card(given: argparse.Namespace) -> int:
 
 def preview(given: argparse.Namespace) -> int:
     """Draw some samples."""
-    from synthprobe_data.shards.preview import write_sheet  # here, because few need to draw
+    from synthprobe_data.shards.preview import sheet_name, write_sheet  # here, as few need to draw
 
+    out = given.out or sheet_name(given.path, given.split, given.start)
     drawn = write_sheet(
         given.path,
-        given.out,
+        out,
         samples=given.samples,
         split=given.split,
         start=given.start,
         force=given.force,
     )
-    print(f"{given.out}: {counted(drawn, 'sample')}")
+    print(f"{out}: {counted(drawn, 'sample')}")
     return 0
 
 
@@ -138,6 +141,25 @@ def merge(given: argparse.Namespace) -> int:
     return 0
 
 
+def select(given: argparse.Namespace) -> int:
+    """Take samples out into a file of their own, with its cards."""
+    for target in card_paths(given.out, folder=False).all():
+        check_target(target, force=given.force)
+    digest = selecting.select(
+        given.path,
+        given.out,
+        where=given.where,
+        rows=given.rows,
+        split=given.split,
+        force=given.force,
+        progress=True,
+    )
+    write_cards(given.out, force=given.force)
+    with open_dataset(given.out) as data:
+        print(f"{given.out}: {counted(len(data), 'sample')}; content digest {digest}")
+    return 0
+
+
 def split(given: argparse.Namespace) -> int:
     """Take a dataset apart into a folder, with its cards."""
     digest = edit.split(given.path, given.out, given.shards, force=given.force, progress=True)
@@ -149,9 +171,11 @@ def split(given: argparse.Namespace) -> int:
 def export(given: argparse.Namespace) -> int:
     """Write a dataset as other programs like it."""
     if given.format == "png":
-        rows = export_png(given.path, given.out, progress=True)
+        rows = export_png(given.path, given.out, split=given.split, progress=True)
     else:
-        rows = export_webdataset(given.path, given.out, given.samples_per_shard, progress=True)
+        rows = export_webdataset(
+            given.path, given.out, given.samples_per_shard, split=given.split, progress=True
+        )
     print(f"{given.out}: {counted(rows, 'sample')}")
     return 0
 

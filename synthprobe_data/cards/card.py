@@ -11,9 +11,10 @@ from synthprobe_data.cards.facts import CardFacts
 from synthprobe_data.cards.front_matter import arrow_bytes, hub_splits, render_front_matter
 from synthprobe_data.cards.licence import find_licence
 from synthprobe_data.cards.picture import picture_split
-from synthprobe_data.cards.registry import find_about
+from synthprobe_data.cards.registry import column_meanings, find_about
 from synthprobe_data.cards.tally import Tally
 from synthprobe_data.settings import options
+from synthprobe_data.shards.selection import INDEX
 
 _RIGHT: Final = "--:"
 _LEFT: Final = "---"
@@ -85,7 +86,7 @@ def _sizes(facts: CardFacts) -> str:
 
 
 def _columns(facts: CardFacts) -> str:
-    meanings = find_about(facts.dataset.name).columns
+    meanings = column_meanings(facts.dataset.name)
     table = _table(
         ("dataset", "type", "shape of a row", "what it is"),
         [
@@ -115,6 +116,14 @@ def _making(facts: CardFacts) -> list[str]:
                 f"they are those of this command{by}:"
             )
         parts.append(f"{says}\n\n```sh\n{facts.same_rows}\n```")
+    if facts.selection is not None:
+        parts.append(
+            "These are selected samples. They were taken, as they are, from the dataset with the "
+            f"content digest `{facts.selection.selected_from}`:\n\n"
+            f"```text\n{facts.selection.selection}\n```\n\n"
+            f"`{INDEX.name}` says of each which sample of its split it is there, counted from 0; "
+            "rows count those that the file had which they were taken from."
+        )
     if facts.seconds is not None:
         workers = f" with {facts.workers} worker{'s' * (facts.workers != 1)}" * bool(facts.workers)
         parts.append(f"It took {facts.seconds:.1f} s{workers} on: {facts.machine}.")

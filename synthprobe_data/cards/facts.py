@@ -19,6 +19,7 @@ from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.layout import Column
 from synthprobe_data.shards.opened import OpenDataset, open_dataset
+from synthprobe_data.shards.selection import Selection
 from synthprobe_data.shards.writer import PART
 
 SPLIT_NAME: Final = re.compile(r"\w+(\.\w+)*", re.ASCII)
@@ -72,6 +73,8 @@ class CardFacts:
     picture: str
     """The name of the picture, a file beside the card."""
     card_path_kind: Literal["file", "folder"]
+    selection: Selection | None = None
+    """Where the samples were taken from, if they are selected ones."""
 
     @property
     def known(self) -> bool:
@@ -145,7 +148,7 @@ def _facts(
         )
         for reader in data.readers
     )
-    whole = all(data[split].index_start == 0 for split in splits)
+    whole = not data.selection and all(data[split].index_start == 0 for split in splits)
     written = max(reader.path.stat().st_mtime for reader in data.readers)
     return CardFacts(
         dataset=data.dataset,
@@ -176,6 +179,7 @@ def _facts(
         package_version=_version(_PACKAGE) or "unknown",
         picture=card_paths(data.path, folder=folder).picture.name,
         card_path_kind="folder" if folder else "file",
+        selection=data.selection,
     )
 
 

@@ -44,6 +44,7 @@ def merge(
     check_target(out, force=force)
     readers = [reader for path in paths for reader in open_readers(path)]
     source = Source(readers)
+    source.refuse_selections()
     with new_file(out, force=force) as file, progress_bar(source.rows, progress) as bar:
         writer = ShardWriter(file, readers[0].header.columns, source.rows)
         spans_of_splits, row = {}, 0
@@ -88,6 +89,7 @@ def split(
         Show a progress bar, if on a terminal.
     """
     source = Source(open_readers(path))
+    source.refuse_selections()
     header = source.readers[0].header
     sizes = {name: sum(part.rows for part in parts) for name, parts in source.splits.items()}
     plans = plan_shards({name: size for name, size in sizes.items() if size}, shards)

@@ -12,7 +12,7 @@ from typing import Final
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.manifest import MANIFEST
 from synthprobe_data.shards.owner import left_by_the_dead, temporary
-from synthprobe_data.shards.writer import PART, sync
+from synthprobe_data.shards.writer import PART, check_name, sync
 
 OLD: Final = ".old"
 """The name of a dataset ends in this while another one takes its place."""
@@ -51,6 +51,7 @@ def new_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
 
 def check_folder(folder: Path, *, force: bool) -> None:
     """Raise `SynthprobeError` if no folder can be put at this path."""
+    check_name(folder)
     if folder.name in ("", ".."):  # nothing can stand beside it under a temporary name
         raise SynthprobeError(f"{folder} is no name: name a new folder, such as {folder / 'rde'}.")
     if folder.exists() and not folder.is_dir():

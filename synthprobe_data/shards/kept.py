@@ -37,6 +37,7 @@ def digests_if_complete(
                 or header.seed != seed
                 or header.splits != splits
                 or header.index_start != index_start
+                or header.selection is not None
             ):
                 return None
             digests = b"".join(

@@ -191,6 +191,7 @@ def _is_described(reader: BlockReader, entry: ShardEntry, manifest: Manifest) ->
         and list(header.splits.items()) == [(entry.split, (0, entry.rows))]
         and list(header.index_start.values()) == [entry.index_start]
         and header.content_digest == entry.content_digest
+        and header.selection is None
     )
 
 

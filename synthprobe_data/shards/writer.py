@@ -86,8 +86,9 @@ class ShardWriter:
         seed: int,
         splits: Mapping[str, tuple[int, int]],
         index_start: Mapping[str, int],
+        others: Mapping[str, str] | None = None,
     ) -> str:
-        """Write the attributes and return the content digest."""
+        """Write the attributes, all of them at the end, and return the content digest."""
         if self._small_rows % self._chunk_rows:
             self._store_chunk(self._small_rows // self._chunk_rows * self._chunk_rows)
         digest = self._digest.hexdigest()
@@ -99,6 +100,7 @@ class ShardWriter:
             splits=splits,
             index_start=index_start,
             content_digest=digest,
+            others=others,
         )
         return digest
 
@@ -151,6 +153,7 @@ def in_place_of(path: Path) -> Iterator[Path]:
 
 def check_target(path: Path, *, force: bool) -> None:
     """Raise `SynthprobeError` if no file can be put at this path."""
+    check_name(path)
     if path.is_dir():
         raise SynthprobeError(f"{path} is a folder: name a file in it, such as {path / 'rde.h5'}.")
     if path.exists() and not force:
@@ -160,6 +163,14 @@ def check_target(path: Path, *, force: bool) -> None:
         raise SynthprobeError(f"the folder {folder} does not exist: make it first.")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise SynthprobeError(f"the folder {folder} cannot be written to.")
+
+
+def check_name(path: Path) -> None:
+    """Raise `SynthprobeError` for a name that no card could state."""
+    try:
+        path.name.encode()
+    except UnicodeEncodeError:
+        raise SynthprobeError(f"the name {path.name!a} is not UTF-8.") from None
 
 
 @contextlib.contextmanager
