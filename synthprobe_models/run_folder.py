@@ -70,6 +70,23 @@ class RunFolder:
                 f"{self.path} was begun with other settings: take those, or another folder."
             )
 
+    def has_run(self) -> bool:
+        """Whether a run was begun here, complete or not."""
+        return any(path.exists() for path in (self.settings, self.checkpoint, self.result))
+
+    def set_aside(self) -> Path:
+        """Give the folder another name, so that a run can be begun anew under its own."""
+        number = 1
+        while (aside := self.path.with_name(f"{self.path.name}.earlier-{number}")).exists():
+            number += 1
+        try:
+            self.path.rename(aside)
+        except OSError as error:
+            raise FolderError(
+                f"{self.path} could not be renamed to {aside.name}: {error.strerror}."
+            ) from error
+        return aside
+
     def cut_log(self, epochs: int) -> None:
         """Keep only the rows of epochs that are done; a resumed run writes the others again."""
         rows = [row for row in self.read_log() if int(row["epoch"]) <= epochs]

@@ -28,9 +28,11 @@ from synthprobe_models.failures import clear_errors
 from synthprobe_models.metrics import generalisation_gap
 from synthprobe_models.missed import check_explainable, explain_samples
 from synthprobe_models.pictures import write_predictions
+from synthprobe_models.progress import say
 from synthprobe_models.provenance import commit as commit  # others import it from here
 from synthprobe_models.registry import NETWORKS, STRUCTURES
 from synthprobe_models.run_folder import RunFolder
+from synthprobe_models.run_key import KEY, outdated_run, remove_key, write_key
 from synthprobe_models.settings import TrainSettings
 from synthprobe_models.source import Source
 from synthprobe_models.train import Machine, Trainer, build_network
@@ -80,7 +82,9 @@ def train_run(
             trainer.take_up()
         # Whatever is wrong with the settings or the checkpoint has been said by now.
         if machine.share.rank == 0:
+            resumed = resume and folder.checkpoint.exists()
             folder.begin(settings.to_dict(), resume=resume, force=force)
+            key = _note_key(folder, settings, resumed=resumed, said=machine.progress)
         if machine.share.world > 1:
             torch.distributed.barrier()
         trainer.after_epoch = _observer(trainer, folder, picture_every)
@@ -88,8 +92,22 @@ def train_run(
         if machine.share.rank != 0:
             return {}
         result = _result(trainer, command)
+    result[KEY] = key
     folder.finish(result)
     return result
+
+
+def _note_key(
+    folder: RunFolder, settings: TrainSettings, *, resumed: bool, said: bool
+) -> dict[str, Any] | None:
+    """Say in a folder what its run is made from, unless that is several things."""
+    outdated = outdated_run(settings, folder.path) if resumed else None
+    if outdated is None:
+        return write_key(folder, settings)
+    remove_key(folder)
+    if said:
+        say(f"{folder.path}: {outdated}; the run goes on with the weights that it has")
+    return None
 
 
 def finished_run(
@@ -103,7 +121,9 @@ def finished_run(
 ) -> dict[str, Any]:
     """The result of a run that may be complete, begun, or not yet begun.
 
-    `FolderError` if there is another run in its folder.
+    A run that was made from another source of the structure, or by another version of synthprobe,
+    is set aside, and the run is begun anew. `FolderError` if there is a run with other settings or
+    on other data in its folder.
 
     Parameters
     ----------
@@ -111,7 +131,10 @@ def finished_run(
         As for `train_run`.
     """
     check_kept(settings, source, out)
-    done = RunFolder(out).read_result()
+    folder = RunFolder(out)
+    if outdated_run(settings, out) is not None:
+        folder.set_aside()
+    done = folder.read_result()
     if done is not None:
         return done
     return train_run(

@@ -117,6 +117,11 @@ def _markdown(number: int, size: str, lines: Sequence[Line]) -> str:
     rows = [_cells(line, figures, bounded) for line in lines]
     text = [f"# Table {number}, preset `{size}`", "", *grid([head, *rows]), ""]
     text.append(_SCALES[number])
+    text += [
+        f"† {line.row.title}: {line.outdated}, and not trained again.\n"
+        for line in lines
+        if line.outdated
+    ]
     if begun:
         text.append(f"Not finished: {'; '.join(begun)}.\n")
     if number == 3 and lines:
@@ -161,7 +166,7 @@ def title_of(line: Line) -> str:
 
 
 def _cells(line: Line, figures: Sequence[Figure], bounded: bool) -> list[str]:
-    cells = [title_of(line)]
+    cells = [title_of(line) + (" †" if line.outdated else "")]
     for figure in figures:
         published = line.row.figures.get(figure.published)
         cells.append(with_spread(figures_of(figure, line)))

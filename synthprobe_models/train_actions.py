@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -21,14 +21,17 @@ from synthprobe_models.inspection import check_name
 from synthprobe_models.order_report import explained_lines, order_facts, order_lines
 from synthprobe_models.plain_json import plain_json
 from synthprobe_models.probes import fitting
-from synthprobe_models.profile_matrix import write_matrix
+from synthprobe_models.profile_facts import Profile, read_others
+from synthprobe_models.profile_matrix import MATRIX, write_matrix
 from synthprobe_models.profile_page import write_page
 from synthprobe_models.profiles import Profiler, find
+from synthprobe_models.progress import say
 from synthprobe_models.registry import STRUCTURES
 from synthprobe_models.run_folder import RunFolder
 from synthprobe_models.runs import evaluate_checkpoint, finished_run, train_run
 from synthprobe_models.settings import TrainSettings, preset
 from synthprobe_models.source import STREAM, Source, open_source
+from synthprobe_models.standing import standings
 from synthprobe_models.sweep import sweep
 from synthprobe_models.tables import make_table
 from synthprobe_models.train import Machine
@@ -76,6 +79,8 @@ def search(given: argparse.Namespace) -> int:
     machine = _machine(given, Share())
 
     def run(at_rate: TrainSettings, samples: Source, out: Path) -> dict[str, Any]:
+        for line in standings([(at_rate, out)]):
+            say(f"{out}: {line}")
         return finished_run(at_rate, samples, out, machine=machine, command=given.command_line)
 
     results = sweep(settings, source, given.out, run)
@@ -176,18 +181,27 @@ def profile(given: argparse.Namespace) -> int:
         machine=_machine(given, Share()),
         command=given.command_line,
     )
-    done = []
+    profiler.expect(names)
+    done: dict[str, Profile] = {}
     for name in names:
-        done.append(profiler.profile(name))
-        page = write_page(profiler.out, done[-1]).markdown
+        done[name] = profiler.profile(name)
+        page = write_page(profiler.out, done[name]).markdown
+        if len(names) > 1 or (profiler.out / MATRIX).exists():
+            matrix = write_matrix(profiler.out, _with_others(profiler, done)).markdown
         if len(names) == 1:
             print(page.read_text(encoding="utf-8"))
             return 0
-        matrix = write_matrix(profiler.out, done).markdown
-        answers = (f"{probe} {cell.outcome.answer}" for probe, cell in done[-1].cells.items())
+        answers = (f"{probe} {cell.outcome.answer}" for probe, cell in done[name].cells.items())
         print(f"{name}: {', '.join(answers)} ({page})", flush=True)
     print(matrix)
     return 0
+
+
+def _with_others(profiler: Profiler, done: Mapping[str, Profile]) -> list[Profile]:
+    """What was profiled now, and what is on disk of others: a matrix has all of a folder."""
+    others = read_others(profiler.out, list(done), profiler.size)
+    order = list(STRUCTURES)
+    return sorted([*done.values(), *others], key=lambda one: order.index(one.name))
 
 
 def _source(given: argparse.Namespace) -> Source:
