@@ -22,6 +22,8 @@ examples:
       a quick look at a thousand samples
   synthprobe-shards verify rde.h5 --pixels
       also read the answer off every picture, and compare
+  synthprobe-shards verify rde --repair
+      generate damaged and missing shards again
   synthprobe-shards preview rde.h5 --out sheet.png
       some samples, drawn for people
   synthprobe-shards explain rde.h5 7 --split test --out sample.pdf
@@ -80,6 +82,11 @@ def build_parser() -> argparse.ArgumentParser:
     )
     command.add_argument(
         "--workers", type=int, metavar="N", help="worker processes (all cores, or 1 if soon done)"
+    )
+    command.add_argument(
+        "--repair",
+        action="store_true",
+        help="make again what is damaged or missing, as long as its settings can be read",
     )
     command.add_argument("--json", action="store_true", help="the report as JSON, for programs")
 
