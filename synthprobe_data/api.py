@@ -121,7 +121,7 @@ def make_file(
     force
         Replace an existing file.
     progress
-        Show a progress bar, if on a terminal.
+        Show a progress bar, or lines now and then where there is no terminal.
     cards
         Write the cards: ``NAME.md``, ``NAME.croissant.json`` and ``NAME.png``.
     """

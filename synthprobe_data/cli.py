@@ -132,9 +132,12 @@ def _load() -> Callable[[list[str]], int]:
 
 
 def _run(words: list[str]) -> int:
+    from synthprobe_data.compiling import compiling_announced
+
     given = build_parser().parse_args(words)
     given.words = words
-    return _generate(given)
+    with compiling_announced(_PROGRAM):
+        return _generate(given)
 
 
 def _generate(given: argparse.Namespace) -> int:

@@ -21,6 +21,7 @@ from synthprobe_data.cards.paths import card_paths
 from synthprobe_data.cards.write import write_cards
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.progress import progress_bar as progress_bar
 from synthprobe_data.random import check_seed
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.digest import digest_of_rows
@@ -92,7 +93,7 @@ def generate_file(
         Keep an existing file if it is complete and has just these samples; make it again if it says
         that it has, but is damaged.
     progress
-        Show a progress bar, if on a terminal.
+        Show a progress bar, or lines now and then where there is no terminal.
     block_rows
         Samples that a worker makes in one go; the file has the same rows for any number.
     command
@@ -269,11 +270,3 @@ def cores() -> int:
     from joblib import cpu_count  # knows the limits of containers, too
 
     return int(cpu_count())
-
-
-def progress_bar(rows: int, wanted: bool) -> Any:
-    """A progress bar with rate and time left, if it is wanted and on a terminal."""
-    from tqdm import tqdm
-
-    # None: only on a terminal.
-    return tqdm(total=rows, unit="sample", disable=None if wanted else True)

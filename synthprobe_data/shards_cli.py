@@ -280,8 +280,11 @@ def _load() -> Callable[[list[str]], int]:
 
 
 def _run(words: list[str]) -> int:
+    from synthprobe_data.compiling import compiling_announced
+
     given = build_parser().parse_args(words)
-    return int(given.act(given))
+    with compiling_announced(_PROGRAM):
+        return int(given.act(given))
 
 
 if __name__ == "__main__":

@@ -126,7 +126,10 @@ def _run(words: list[str]) -> int:
     given = build_parser().parse_args(words)
     given.command_line = shlex.join([_PROGRAM, *words])
     _load(given.load)
-    return int(given.act(given))
+    from synthprobe_data.compiling import compiling_announced
+
+    with compiling_announced(_PROGRAM):
+        return int(given.act(given))
 
 
 def _load(modules: Sequence[str]) -> None:

@@ -38,7 +38,7 @@ def merge(
     force
         Replace an existing file.
     progress
-        Show a progress bar, if on a terminal.
+        Show a progress bar, or lines now and then where there is no terminal.
     """
     out = Path(out)
     check_target(out, force=force)
@@ -86,7 +86,7 @@ def split(
     force
         Replace the dataset in an existing folder.
     progress
-        Show a progress bar, if on a terminal.
+        Show a progress bar, or lines now and then where there is no terminal.
     """
     source = Source(open_readers(path))
     source.refuse_selections()

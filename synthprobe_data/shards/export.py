@@ -103,7 +103,7 @@ def export_png(
     split
         Only this split; all by default.
     progress
-        Show a progress bar, if on a terminal.
+        Show a progress bar, or lines now and then where there is no terminal.
     """
     source, sizes, digest = _opened(path, split)
     pictures, facts = EXPORTS[source.dataset.name].pictures, _facts(source)
@@ -162,7 +162,7 @@ def export_webdataset(
     split
         Only this split; all by default.
     progress
-        Show a progress bar, if on a terminal.
+        Show a progress bar, or lines now and then where there is no terminal.
     """
     if isinstance(samples_per_shard, bool) or not 1 <= samples_per_shard <= MAX_PER_SHARD:
         raise SynthprobeError(

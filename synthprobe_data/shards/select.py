@@ -56,7 +56,7 @@ def select(
     force
         Replace an existing file.
     progress
-        Show a progress bar, if on a terminal.
+        Show a progress bar, or lines now and then where there is no terminal.
     """
     out = Path(out)
     check_target(out, force=force)

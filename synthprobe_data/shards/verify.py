@@ -57,7 +57,7 @@ def verify(
     workers
         Worker processes; all cores by default.
     progress
-        Show a progress bar, if on a terminal.
+        Show a progress bar, or lines now and then where there is no terminal.
     pixels
         Also solve every picture, from its pixels alone, and compare with what is stored.
         `SynthprobeError` where no solver can.

@@ -58,7 +58,7 @@ def write_page(
     force
         Replace an existing file.
     progress
-        Show a progress bar, if on a terminal.
+        Show a progress bar, or lines now and then where there is no terminal.
     """
     out = Path(out)
     if out.suffix.lower() not in (".html", ".htm"):

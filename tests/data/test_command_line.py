@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from synthprobe_data import SynthprobeError
+from synthprobe_data import SynthprobeError, make_sample
 from synthprobe_data.cli import main as generate
 from synthprobe_data.command_line import run_command
 from synthprobe_data.ready import ready_path
+from synthprobe_data.shards.verify import verify
 from synthprobe_data.shards_cli import main as shards
 
 MODULES = {
@@ -23,6 +24,15 @@ MODULES = {
     "synthprobe-probe": "synthprobe_models.cli",
 }
 QUICK = ("--height", "24", "--width", "24", "--n-rectangles", "3", "--train", "4", "--test", "2")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled() -> None:
+    """The word before kernels are compiled is said elsewhere."""
+    make_sample("rde", index=0)
+    assert verify(ready_path("rde"), sample=1).ok
+
+
 posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
 
 
