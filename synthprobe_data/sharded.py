@@ -32,6 +32,7 @@ from synthprobe_data.run import (
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.digest import digest_of_rows
 from synthprobe_data.shards.folder import check_folder, heal, part_of, put_in_place
+from synthprobe_data.shards.guard import trust
 from synthprobe_data.shards.kept import digests_if_complete, folder_digest_if_complete
 from synthprobe_data.shards.layout import columns_of
 from synthprobe_data.shards.manifest import MANIFEST, Manifest, ShardEntry, describe_shard
@@ -126,6 +127,7 @@ def generate_folder(
         jobs = ((part.absolute(), dataset, config, seed, shard, resume) for shard in plans)
         for shard in _run(jobs, workers, scheduler):
             made[shard.entry.file] = shard
+            trust(part / shard.entry.file)  # a worker has made it, or looked it over
             bar.update(shard.entry.rows)
     digests = b"".join(made[shard_plan.file].digests for shard_plan in plans)
     manifest = Manifest(

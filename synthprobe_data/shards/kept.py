@@ -10,6 +10,7 @@ from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.digest import digest_of_rows, row_digests
+from synthprobe_data.shards.guard import look_over
 from synthprobe_data.shards.manifest import read_manifest
 from synthprobe_data.shards.plan import ShardPlan
 from synthprobe_data.shards.reader import ShardReader
@@ -59,6 +60,9 @@ def folder_digest_if_complete(
     if [entry.file for entry in manifest.shards] != [shard.file for shard in plans]:
         return None
     digests = b""
+    for _, refusal in look_over([folder / shard.file for shard in plans]):  # one child for all
+        if refusal is not None:
+            return None
     for shard in plans:
         kept = digests_if_complete(folder / shard.file, dataset, config, seed=seed, **shard.place)
         if kept is None:
