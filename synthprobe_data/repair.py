@@ -8,6 +8,7 @@ into another one. Where nobody can know what it was, it is left as it is, and on
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from synthprobe_data.run import (
 from synthprobe_data.settings import Config
 from synthprobe_data.sharded import FolderRun, set_manifest_and_cards_right
 from synthprobe_data.shards.folder import held_folder
+from synthprobe_data.shards.guard import look_over
 from synthprobe_data.shards.header import Header
 from synthprobe_data.shards.inferred import infer_plans
 from synthprobe_data.shards.layout import columns_of
@@ -177,12 +179,11 @@ def _run_of_shards(
 ) -> tuple[FolderRun, dict[str, str]]:
     """The run that has made the shards of a folder, and the digests that they state."""
     headers: dict[str, Header] = {}
-    for path in sorted(folder.glob("*.h5")):
-        try:
-            with ShardReader(path) as reader:
-                headers[path.name] = reader.header
-        except SynthprobeError:
-            headers.pop(path.name, None)
+    for path, refusal in look_over(sorted(folder.glob("*.h5"))):
+        if refusal is not None:
+            continue
+        with suppress(SynthprobeError), ShardReader(path, trusted=True) as reader:
+            headers[path.name] = reader.header
     if not headers:
         raise SynthprobeError("No shard in it can be read, so nobody knows what it was.")
     first = next(iter(headers.values()))

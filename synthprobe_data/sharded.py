@@ -32,6 +32,7 @@ from synthprobe_data.run import (
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.digest import digest_of_rows
 from synthprobe_data.shards.folder import check_folder, heal, held_folder, held_part, put_in_place
+from synthprobe_data.shards.guard import look_over, trust
 from synthprobe_data.shards.kept import digests_if_complete, is_damaged_folder
 from synthprobe_data.shards.layout import columns_of
 from synthprobe_data.shards.manifest import MANIFEST, Manifest, ShardEntry, describe_shard
@@ -95,6 +96,9 @@ class FolderRun:
             # Compile the kernels once, before the workers do so side by side.
             first = self.plans[0]
             self.dataset.generate_block(self.config, self.seed, first.split, first.index_start, 1)
+        kept = [shard.file for shard in self.plans if resume and shard.file not in damaged]
+        looked_over = look_over([folder / file for file in kept])  # one child for all
+        safe = {path.name for path, refusal in looked_over if refusal is None}
         jobs = (
             (
                 folder.absolute(),
@@ -102,7 +106,7 @@ class FolderRun:
                 self.config,
                 self.seed,
                 shard,
-                resume and shard.file not in damaged,
+                shard.file in safe,
                 (stated or {}).get(shard.file),
             )
             for shard in self.plans
@@ -117,6 +121,7 @@ class FolderRun:
                 wait=self.wait,
             ):
                 made[shard.entry.file] = shard
+                trust(folder / shard.entry.file)  # a worker has made it
                 bar.update(shard.entry.rows)
         in_order = [made[shard_plan.file] for shard_plan in self.plans]
         manifest = Manifest(
@@ -249,13 +254,14 @@ def make_shard(
     resume: bool,
     stated: str | None = None,
 ) -> MadeShard:
-    """Make one shard, or keep it if a run before has made it.
+    """Make one shard, or keep it if a run before has made it: ``resume`` if it is safe to open.
 
     `SynthprobeError` if its content digest is not the one that is ``stated``; then what was there
     before stays.
     """
     path = folder / shard.file
     if resume:
+        trust(path)  # who asks for it has looked it over
         kept = digests_if_complete(path, dataset, config, seed=seed, **shard.place)
         if kept is not None and stated in (None, digest_of_rows(kept)):
             return MadeShard(_entry(path, shard, kept), kept, None)

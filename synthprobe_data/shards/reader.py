@@ -15,17 +15,14 @@ from numpy.typing import NDArray
 from synthprobe_data.dataset import Block
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.chunks import decode_row, decode_rows
+from synthprobe_data.shards.guard import check_file
 from synthprobe_data.shards.header import Header, read_header
 from synthprobe_data.shards.layout import Column
 from synthprobe_data.shards.manifest import check_regular
+from synthprobe_data.shards.reasons import reason_of
 
 MAX_KEPT_BYTES: Final = 512 * 2**20
 """Decoded columns that a reader keeps in memory; what goes beyond is read in pieces."""
-_REASONS: Final = {
-    "file signature not found": "it is not an HDF5 file",
-    "truncated file": "it is truncated, as after a copy or a download that was cut off",
-}
-"""What HDF5 says of the commonest mistakes, in words for people."""
 
 
 class ShardReader:
@@ -33,9 +30,16 @@ class ShardReader:
 
     The file is opened when it is first read, once in each process: a reader may be pickled and may
     cross a fork, its file handle never does.
+
+    Parameters
+    ----------
+    path
+        The file.
+    trusted
+        Open it at once; otherwise `synthprobe_data.shards.guard` looks it over first.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, trusted: bool = False) -> None:
         self.path = Path(path)
         self._file: h5py.File | None = None
         self._process = 0
@@ -43,6 +47,9 @@ class ShardReader:
         self._pieces: dict[str, tuple[int, NDArray[Any]]] = {}
         self._rows: dict[str, Any] = {}
         with self._explained():
+            check_regular(self.path)
+            if not trusted:
+                check_file(self.path)
             self.header: Header = read_header(self._opened())
 
     def __len__(self) -> int:
@@ -164,6 +171,5 @@ class ShardReader:
         except SynthprobeError as error:
             raise SynthprobeError(f"{what} cannot be read: {error}") from error
         except Exception as error:  # there is no end to what a broken file can make them raise
-            said = str(error).split("\n")[0] or type(error).__name__
-            reason = next((ours for words, ours in _REASONS.items() if words in said), said)
+            reason = reason_of(str(error)) or type(error).__name__
             raise SynthprobeError(f"{what} cannot be read: {reason}.") from error

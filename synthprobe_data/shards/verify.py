@@ -20,6 +20,7 @@ from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.run import check_workers
 from synthprobe_data.shards.blocks import BlockReader
 from synthprobe_data.shards.digest import ContentDigest
+from synthprobe_data.shards.guard import look_over
 from synthprobe_data.shards.manifest import (
     MANIFEST,
     Manifest,
@@ -75,7 +76,8 @@ def verify(
     if path.is_dir():
         manifest, readers = _open_folder(path, report)
     else:
-        readers = [_open_file(path, report)]
+        ((_, sentence),) = look_over([path])
+        readers = [_open_file(path, sentence, report)]
         _check_stated_hash(path, report)
     opened = [reader for reader in readers if reader is not None]
     try:
@@ -98,11 +100,16 @@ def verify(
     return report
 
 
-def _open_file(path: Path, report: Report) -> BlockReader | None:
-    """A reader for a file that the format allows; what it does not allow goes to the report."""
+def _open_file(path: Path, refusal: str | None, report: Report) -> BlockReader | None:
+    """A reader for a file that the format allows; what it does not allow goes to the report.
+
+    What the guard says of a file that is not safe to open is the refusal.
+    """
     report.check("format")
     try:
-        return BlockReader(path)
+        if refusal is not None:
+            raise SynthprobeError(f"{path} cannot be read: {refusal}")
+        return BlockReader(path, trusted=True)
     except SynthprobeError as error:
         report.fail(Failure(file=path.name, check="format", sentence=str(error)))
         return None
@@ -117,13 +124,13 @@ def _open_folder(folder: Path, report: Report) -> tuple[Manifest | None, list[Bl
         report.fail(Failure(file=MANIFEST, check="manifest", sentence=str(error)))
         return None, []
     readers = []
-    for entry in manifest.shards:
-        path = folder / entry.file
+    looked_over = look_over([folder / entry.file for entry in manifest.shards])
+    for entry, (path, refusal) in zip(manifest.shards, looked_over, strict=True):
         report.check("sha256")
         sentence = _wrong_hash(path, entry.sha256, MANIFEST, entry.bytes)
         if sentence:
             report.fail(Failure(file=entry.file, check="sha256", sentence=sentence))
-        reader = _open_file(path, report)
+        reader = _open_file(path, refusal, report)
         readers.append(reader)
         if reader is not None and not _is_described(reader, entry, manifest):
             sentence = f"it is not the shard that {MANIFEST} describes."

@@ -16,6 +16,7 @@ from synthprobe_data.dataset import Block, Dataset
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.digest import ContentDigest
+from synthprobe_data.shards.guard import trust
 from synthprobe_data.shards.layout import (
     Column,
     create_columns,
@@ -123,6 +124,7 @@ def new_file(path: Path, *, force: bool, alone: bool = True) -> Iterator[h5py.Fi
         finally:
             file.close()
         check_target(path, force=force)
+    trust(path)
 
 
 def write_text(path: Path, text: str) -> None:

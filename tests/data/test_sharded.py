@@ -339,8 +339,8 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(
     tmp_path: Path, start: Start
 ) -> None:
     chance = random.Random(0)
-    splits = {"train": 6000, "test": 1500}
-    sizes = ["--train", "6000", "--test", "1500", "--shards", "30", "--workers", "2"]
+    splits = {"train": 24_000, "test": 6000}
+    sizes = ["--train", "24000", "--test", "6000", "--shards", "60", "--workers", "2"]
     command = ["rde", "--out", str(tmp_path / "d"), *SMALL_OPTIONS, *sizes, "--resume"]
     killed = 0
     for _ in range(40):
