@@ -7,6 +7,7 @@ cannot know whether they come back. A run does not, as what it has made is kept.
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import queue
 import time
@@ -54,55 +55,71 @@ def run_on_cluster(
         futures = [client.submit(make, *job, pure=False) for job in jobs]
         for future in futures:
             future.add_done_callback(done.put)
-        remaining = len(futures)
-        while remaining:
-            yield _result(_next(done, client, scheduler, wait), scheduler)
-            remaining -= 1
+        for _ in futures:
+            yield _result(_next(done, client, scheduler, wait), client, scheduler, wait)
+
+
+class _Watch:
+    """Looks at a cluster that is silent; `SynthprobeError` if there is nothing to wait for."""
+
+    def __init__(self, client: Any, scheduler: str, wait: float) -> None:
+        self._client, self._scheduler, self._wait = client, scheduler, wait
+        self._seen = time.monotonic()
+        """When it had a worker, or nobody could tell."""
+
+    def look(self) -> None:
+        if self._client.status in ("closing", "closed"):
+            raise SynthprobeError(f"the Dask scheduler at {self._scheduler} is gone: {_GOES_ON}")
+        now = time.monotonic()
+        if self._client.status != "running" or self._client.scheduler_info()["workers"]:
+            self._seen = now
+        elif now - self._seen > self._wait:
+            raise SynthprobeError(
+                f"the Dask scheduler at {self._scheduler} has lost all workers, and no other has "
+                f"come in {self._wait:g} s: {_GOES_ON}"
+            )
 
 
 def _next(done: queue.SimpleQueue[Any], client: Any, scheduler: str, wait: float) -> Any:
     """The next future that has ended; `SynthprobeError` if none can."""
-    without_workers: float | None = None
+    watch = _Watch(client, scheduler, wait)
     while True:
         with contextlib.suppress(queue.Empty):
             return done.get(timeout=_LOOK_SECONDS)
-        if client.status in ("closing", "closed"):
-            raise SynthprobeError(f"the Dask scheduler at {scheduler} is gone: {_GOES_ON}")
-        if client.status != "running" or client.scheduler_info()["workers"]:
-            without_workers = None
-            continue
-        now = time.monotonic()
-        without_workers = now if without_workers is None else without_workers
-        if now - without_workers > wait:
-            raise SynthprobeError(
-                f"the Dask scheduler at {scheduler} has lost all workers, and no other has come in "
-                f"{wait:g} s: {_GOES_ON}"
-            )
+        watch.look()
 
 
-def _result(future: Any, scheduler: str) -> Any:
+def _result(future: Any, client: Any, scheduler: str, wait: float) -> Any:
     """What a job has made, or one sentence about why it has not."""
     from concurrent.futures import CancelledError
 
+    from distributed.comm.core import CommClosedError
     from distributed.scheduler import KilledWorker
 
-    try:
-        return future.result(timeout=_CONNECT_SECONDS)
-    except SynthprobeError:
-        raise
-    except KilledWorker as error:
-        raise SynthprobeError(
-            "Dask has given up on a shard, as every worker that made it died (killed, or out of "
-            f"memory): {_GOES_ON}"
-        ) from error
-    except (CancelledError, TimeoutError) as error:
-        raise SynthprobeError(
-            f"the Dask scheduler at {scheduler} is gone, or has forgotten the run: {_GOES_ON}"
-        ) from error
-    except Exception as error:  # whatever goes wrong on another machine
-        raise SynthprobeError(
-            f"a worker of the Dask cluster failed: {_in_short(error)}. {_GOES_ON.capitalize()}"
-        ) from error
+    watch = _Watch(client, scheduler, wait)
+    while True:
+        try:
+            return future.result(timeout=_LOOK_SECONDS)
+        except SynthprobeError:
+            raise
+        except TimeoutError:  # it was lost with its worker, and is made again
+            watch.look()
+        except CommClosedError:  # the scheduler is gone, or comes back
+            time.sleep(_LOOK_SECONDS)
+            watch.look()
+        except KilledWorker as error:
+            raise SynthprobeError(
+                "Dask has given up on a shard, as every worker that made it died (killed, or out "
+                f"of memory): {_GOES_ON}"
+            ) from error
+        except CancelledError as error:
+            raise SynthprobeError(
+                f"the Dask scheduler at {scheduler} is gone, or has forgotten the run: {_GOES_ON}"
+            ) from error
+        except Exception as error:  # whatever goes wrong on another machine
+            raise SynthprobeError(
+                f"a worker of the Dask cluster failed ({_in_short(error)}): {_GOES_ON}"
+            ) from error
 
 
 @contextlib.contextmanager
@@ -113,6 +130,8 @@ def _connected(scheduler: str) -> Iterator[Any]:
         raise SynthprobeError(
             "--backend dask needs the extra dask: pip install 'synthprobe[dask]'."
         ) from None
+    if not scheduler:  # Dask would start a cluster of its own
+        raise SynthprobeError(f"no Dask scheduler answers at {scheduler}: the address is empty.")
     with _quiet():
         try:
             client = Client(scheduler, timeout=_CONNECT_SECONDS, set_as_default=False)
@@ -125,6 +144,8 @@ def _connected(scheduler: str) -> Iterator[Any]:
         finally:
             with contextlib.suppress(Exception):  # it may be gone; its word would hide ours
                 client.close(timeout=_CONNECT_SECONDS)
+            del client
+            gc.collect()  # what it still has to complain about
 
 
 @contextlib.contextmanager

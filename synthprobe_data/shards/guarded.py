@@ -113,7 +113,7 @@ def look_over(path: str, settings: dict[str, Any]) -> None:
     """Make all calls that reading a file makes."""
     import h5py
 
-    with h5py.File(path, "r") as file:
+    with h5py.File(path, "r", locking=False) as file:
         for name in _ATTRIBUTES:
             read_attribute(file, name, settings["max_text_bytes"])
         names = list(file.keys())

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from synthprobe_data.dataset import Block
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.shards import handles
 from synthprobe_data.shards.chunks import decode_row, decode_rows
 from synthprobe_data.shards.guard import check_file
 from synthprobe_data.shards.header import Header, read_header
@@ -29,7 +30,8 @@ class ShardReader:
     """One file, looked over before it is read.
 
     The file is opened when it is first read, once in each process: a reader may be pickled and may
-    cross a fork, its file handle never does.
+    cross a fork, its file handle never does. When a process has too many files open, those that
+    were not used for a while are closed, and opened again when they are next read.
 
     Parameters
     ----------
@@ -43,6 +45,8 @@ class ShardReader:
         self.path = Path(path)
         self._file: h5py.File | None = None
         self._process = 0
+        self.used = False
+        """Whether the file was read since somebody last looked for files to close."""
         self._small: dict[str, NDArray[Any]] = {}
         self._pieces: dict[str, tuple[int, NDArray[Any]]] = {}
         self._rows: dict[str, Any] = {}
@@ -91,8 +95,13 @@ class ShardReader:
         """Close the file; it is opened again when it is next read."""
         if self._file is not None and self._process == os.getpid():
             self._file.close()
+            handles.closed(self)
         self._file = None
         self._small, self._pieces, self._rows = {}, {}, {}
+
+    def let_go(self) -> None:
+        """Close the file as soon as nobody reads it; what is in memory stays."""
+        self._file, self._rows = None, {}
 
     def __enter__(self) -> Self:
         return self
@@ -105,15 +114,20 @@ class ShardReader:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _file=None, _process=0, _small={}, _pieces={}, _rows={})
+        self.used = False
 
     def _opened(self) -> h5py.File:
-        if self._file is None or self._process != os.getpid():
+        self.used = True
+        file = self._file
+        if file is None or self._process != os.getpid():
             # Let go of a handle that came through a fork first, or HDF5 would go on with it.
-            self._file, self._rows = None, {}
+            file = None
+            self.let_go()
             check_regular(self.path)
-            self._file = h5py.File(self.path, "r")
+            self._file = file = h5py.File(self.path, "r")
             self._process = os.getpid()
-        return self._file
+            handles.opened(self)
+        return file
 
     def _column(self, name: str) -> Column:
         for column in self.header.columns:
@@ -149,12 +163,13 @@ class ShardReader:
 
     def _read_chunk(self, column: Column, row: int) -> NDArray[Any]:
         file = self._opened()
-        if column.name not in self._rows:
+        rows = self._rows  # another thread may close the file meanwhile
+        if column.name not in rows:
             # Asking h5py for a dataset and its layout takes longer than decoding a row.
             stored = file[column.name]
             by_row = stored.chunks == (1, *column.shape) and stored.compression == "gzip"
-            self._rows[column.name] = stored, by_row
-        stored, by_row = self._rows[column.name]
+            rows[column.name] = stored, by_row
+        stored, by_row = rows[column.name]
         if not by_row:
             return self._read_piece(column, stored, row)
         mask, packed = stored.id.read_direct_chunk((row, *(0,) * len(column.shape)))
