@@ -384,6 +384,7 @@ def attack(
         "guard": dict(guards),
         "callers": dict(callers),
         "peak MB of a caller": round(peak),
+        "peak MB of any process": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024,
         "bad": bad,
     }
 

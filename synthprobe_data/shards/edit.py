@@ -13,6 +13,7 @@ from synthprobe_data.run import progress_bar
 from synthprobe_data.shards.blocks import open_readers
 from synthprobe_data.shards.digest import ContentDigest
 from synthprobe_data.shards.folder import new_folder
+from synthprobe_data.shards.guard import check_files
 from synthprobe_data.shards.manifest import MANIFEST, Manifest, describe_shard
 from synthprobe_data.shards.plan import plan_shards
 from synthprobe_data.shards.source import Source
@@ -42,6 +43,7 @@ def merge(
     """
     out = Path(out)
     check_target(out, force=force)
+    check_files(map(Path, paths))  # one child for all
     readers = [reader for path in paths for reader in open_readers(path)]
     source = Source(readers)
     source.refuse_selections()

@@ -77,13 +77,14 @@ def check_files(paths: Iterable[Path]) -> None:
 
 
 def look_over(
-    paths: Iterable[Path], limits: Limits = LIMITS
+    paths: Iterable[Path], limits: Limits | None = None
 ) -> Generator[tuple[Path, str | None], None, None]:
     """Each of these files with what is wrong with it, ``None`` where it may be opened.
 
     One child looks at all of them; where a file ends it, another one goes on with the rest. What is
     no regular file is left to those who read it, who find that out before they open it.
     """
+    limits = limits or LIMITS
     child: _Child | None = None
     too_slow: str | None = None
     try:

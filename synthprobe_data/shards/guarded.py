@@ -31,6 +31,8 @@ _ATTRIBUTES = (
     "citation",
     "palette",
     "normalisation",
+    "selected_from",
+    "selection",
 )
 """All that a file may say about itself."""
 _MAX_COLUMNS = 64
