@@ -17,6 +17,7 @@ from synthprobe_data.rde import RDE, Difficulty, Scene, read_difficulty, read_sc
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.columns import known_columns, read_columns
 from synthprobe_data.shards.condition import Condition
+from synthprobe_data.shards.described import is_described, wrong_in_manifest
 from synthprobe_data.shards.guard import check_files
 from synthprobe_data.shards.indexing import positions
 from synthprobe_data.shards.manifest import MANIFEST, read_manifest
@@ -48,22 +49,14 @@ def open_dataset(path: str | Path, *, trusted: bool = False) -> OpenDataset:
         reader = ShardReader(path, trusted=trusted)
         return OpenDataset(path, [reader], reader.header.content_digest)
     manifest = read_manifest(path)
-    if not manifest.shards:
-        raise SynthprobeError(f"{path / MANIFEST} names no shards.")
+    for sentence in wrong_in_manifest(manifest):
+        raise SynthprobeError(f"{path / MANIFEST} cannot be read: {sentence}")
     paths = [path / entry.file for entry in manifest.shards]
     if not trusted:
         check_files(paths)
     readers = [ShardReader(path, trusted=True) for path in paths]
     for reader, entry in zip(readers, manifest.shards, strict=True):
-        header = reader.header
-        if (
-            header.splits != {entry.split: (0, entry.rows)}
-            or header.index_start != {entry.split: entry.index_start}
-            or header.content_digest != entry.content_digest
-            or not header.is_config(manifest.config)
-            or header.seed != manifest.seed
-            or header.selection is not None
-        ):
+        if not is_described(reader.header, entry, manifest):
             raise SynthprobeError(f"{reader.path} is not the shard that {MANIFEST} describes.")
     return OpenDataset(path, readers, manifest.content_digest)
 

@@ -19,12 +19,12 @@ from synthprobe_data.cards.paths import card_paths
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.run import check_workers
 from synthprobe_data.shards.blocks import BlockReader
+from synthprobe_data.shards.described import is_described, wrong_in_manifest
 from synthprobe_data.shards.digest import ContentDigest
 from synthprobe_data.shards.guard import look_over
 from synthprobe_data.shards.manifest import (
     MANIFEST,
     Manifest,
-    ShardEntry,
     check_regular,
     read_manifest,
 )
@@ -132,10 +132,10 @@ def _open_folder(folder: Path, report: Report) -> tuple[Manifest | None, list[Bl
             report.fail(Failure(file=entry.file, check="sha256", sentence=sentence))
         reader = _open_file(path, refusal, report)
         readers.append(reader)
-        if reader is not None and not _is_described(reader, entry, manifest):
+        if reader is not None and not is_described(reader.header, entry, manifest):
             sentence = f"it is not the shard that {MANIFEST} describes."
             report.fail(Failure(file=entry.file, check="manifest", sentence=sentence))
-    for sentence in _wrong_in_manifest(folder, manifest):
+    for sentence in _wrong_in_folder(folder, manifest):
         report.fail(Failure(file=MANIFEST, check="manifest", sentence=sentence))
     _check_croissant(folder, manifest, report)
     return manifest, readers
@@ -188,34 +188,9 @@ def _wrong_hash(path: Path, sha256: str, beside: str, stated: int | None = None)
     return None
 
 
-def _is_described(reader: BlockReader, entry: ShardEntry, manifest: Manifest) -> bool:
-    header = reader.header
-    return (
-        header.dataset.name == manifest.dataset
-        and header.version == manifest.version
-        and header.is_config(manifest.config)
-        and header.seed == manifest.seed
-        and list(header.splits.items()) == [(entry.split, (0, entry.rows))]
-        and list(header.index_start.values()) == [entry.index_start]
-        and header.content_digest == entry.content_digest
-        and header.selection is None
-    )
-
-
-def _wrong_in_manifest(folder: Path, manifest: Manifest) -> Iterator[str]:
+def _wrong_in_folder(folder: Path, manifest: Manifest) -> Iterator[str]:
     """What does not fit together in the folder, beside its shards."""
-    if not manifest.shards:
-        yield "it names no shards."
-    ends: dict[str, int] = {}
-    rows: dict[str, int] = {}
-    for entry in manifest.shards:
-        split = str(entry.split)
-        if entry.index_start != ends.get(split, entry.index_start):
-            yield f"{entry.file} does not go on where the shard before it ends."
-        ends[split] = entry.index_start + entry.rows
-        rows[split] = rows.get(split, 0) + entry.rows
-    if rows != manifest.splits:
-        yield "the sizes of its splits are not those of its shards."
+    yield from wrong_in_manifest(manifest)
     named = {entry.file for entry in manifest.shards}
     for path in sorted(folder.glob("*.h5")):
         if path.name not in named:
