@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NoReturn, TextIO
 
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.printable import is_utf_8, printable
 
 EXIT_BAD_INPUT: Final = 2
 EXIT_INTERRUPTED: Final = 130
@@ -217,19 +218,10 @@ def _check_words(words: Sequence[str]) -> None:
             raise SynthprobeError(f"the argument {_short(ascii(word))} is not UTF-8.")
 
 
-def is_utf_8(text: str) -> bool:
-    """Whether a text has only characters; other bytes of the command line are lone surrogates."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _said(program: str, sentence: str, code: int = EXIT_BAD_INPUT) -> int:
     """Say a sentence, if anybody can hear it; return the exit code."""
     with contextlib.suppress(OSError):
-        print(f"{program}: {sentence}", file=sys.stderr, flush=True)
+        print(f"{program}: {printable(sentence)}", file=sys.stderr, flush=True)
     return code
 
 

@@ -18,6 +18,7 @@ from synthprobe_data.cards.paths import card_paths
 from synthprobe_data.cards.write import write_cards
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.printable import printable
 from synthprobe_data.registry import DATASETS
 from synthprobe_data.run import (
     MAX_SAMPLES,
@@ -237,8 +238,8 @@ def _check_makeable(
     """Raise `SynthprobeError` if this generator cannot make such samples."""
     if version != dataset.version:
         raise SynthprobeError(
-            f"{path} cannot be repaired: it is of version {version[:40]} of {dataset.name}, and "
-            f"this generator makes version {dataset.version}."
+            f"{path} cannot be repaired: it is of version {printable(version[:40])} of "
+            f"{dataset.name}, and this generator makes version {dataset.version}."
         )
     if not 0 < sum(sizes.values()) <= MAX_SAMPLES or not all(sizes.values()):
         raise SynthprobeError(f"{path} cannot be repaired: it states no possible sizes.")
@@ -246,7 +247,8 @@ def _check_makeable(
         end = dataset.end(config, split)
         if end is not None and starts[split] + size > end:
             raise SynthprobeError(
-                f"{path} cannot be repaired: {split} has {end} samples with its settings."
+                f"{path} cannot be repaired: {printable(split)} has {end} samples with its "
+                "settings."
             )
 
 

@@ -10,6 +10,7 @@ from typing import Final
 from synthprobe_data.cards.paths import card_paths
 from synthprobe_data.cards.write import write_cards
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.printable import printable
 from synthprobe_data.ready import ready_path
 from synthprobe_data.repair import repair
 from synthprobe_data.shards import edit
@@ -81,7 +82,7 @@ def _say_report(given: argparse.Namespace, report: Report, again: list[str] | No
         kinds = ", ".join(f"{n} {kind}" for kind, n in report.readings.items() if kind != "read")
         print(f"{'readings':>16}  {report.readings['read']} off the pixels: {kinds}")
     for note in report.notes[:_FAILURES_SHOWN]:
-        print(note)
+        print(printable(note))
     if len(report.notes) > _FAILURES_SHOWN:
         print(f"... and {len(report.notes) - _FAILURES_SHOWN} more files.")
     verdict, rows = "is as it should be", counted(report.rows_checked, "sample")

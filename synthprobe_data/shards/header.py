@@ -19,6 +19,7 @@ import numpy as np
 
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.printable import is_utf_8
 from synthprobe_data.random import FORMAT_VERSION
 from synthprobe_data.registry import DATASETS
 from synthprobe_data.settings import Config
@@ -175,6 +176,8 @@ def _check_splits(splits: dict[str, Any], rows: int) -> dict[str, tuple[int, int
     checked: dict[str, tuple[int, int]] = {}
     end = 0
     for name, span in splits.items():
+        if not is_utf_8(name):
+            raise SynthprobeError("its splits have a name that is not UTF-8.")
         if not (
             isinstance(span, list) and len(span) == 2 and all(_is_whole(v, 0, rows) for v in span)
         ):

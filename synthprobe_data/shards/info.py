@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.printable import printable
 from synthprobe_data.shards.opened import open_dataset
 from synthprobe_data.shards.stated import stated_hashes
 from synthprobe_data.words import counted
@@ -61,8 +62,8 @@ def describe(path: str | Path) -> dict[str, Any]:
 def summary(facts: dict[str, Any]) -> str:
     """The facts for people, on one screen."""
     lines = [
-        f"{facts['path']}: {facts['title']} ({facts['dataset']}), version {facts['version']}, "
-        f"{facts['license']}",
+        f"{facts['path']}: {facts['title']} ({facts['dataset']}), version "
+        f"{printable(facts['version'])}, {facts['license']}",
         f"  samples   {facts['samples']}: "
         + ", ".join(
             _span(name, split["samples"], 0 if facts["selection"] else split["start"])
@@ -83,7 +84,7 @@ def summary(facts: dict[str, Any]) -> str:
         f"  content   {facts['content_digest']}",
     ]
     if len(facts["files"]) == 1 and facts["files"][0]["sha256"]:
-        lines.append(f"  sha256    {facts['files'][0]['sha256']}")
+        lines.append(f"  sha256    {printable(facts['files'][0]['sha256'])}")
     if len(facts["files"]) > 1:
         shown = facts["files"] if len(facts["files"]) <= 10 else facts["files"][:9]
         lines += [_file(**file) for file in shown]
@@ -101,11 +102,11 @@ def _selected(selected_from: str = "", selection: str = "") -> list[str]:
 
 def _file(file: str, samples: int, bytes: int, sha256: str | None, **_: Any) -> str:
     line = f"  {file}  {counted(samples, 'sample')}, {_megabytes(bytes)}"
-    return line + (f", sha256 {sha256[:16]}..." if sha256 else "")
+    return line + (f", sha256 {printable(sha256[:16])}..." if sha256 else "")
 
 
 def _span(name: str, samples: int, start: int) -> str:
-    return f"{name} {samples}" + (f" from index {start}" if start else "")
+    return f"{printable(name)} {samples}" + (f" from index {start}" if start else "")
 
 
 def _megabytes(size: int) -> str:

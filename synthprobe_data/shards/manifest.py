@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.printable import printable
 from synthprobe_data.random import FORMAT_VERSION
 
 MANIFEST: Final = "manifest.json"
@@ -81,14 +82,14 @@ def read_manifest(folder: Path) -> Manifest:
     except SynthprobeError as error:
         raise SynthprobeError(f"{path} cannot be read: {error}") from None
     except (OSError, ValueError, RecursionError) as error:
-        raise SynthprobeError(f"{path} cannot be read: {error}.") from error
+        raise SynthprobeError(f"{path} cannot be read: {printable(str(error))}.") from error
     try:
         if found.pop("synthprobe_format") != FORMAT_VERSION:
             raise SynthprobeError(f"it is not of format {FORMAT_VERSION}.")
         shards = [_checked_entry(ShardEntry(**entry)) for entry in found.pop("shards")]
         return _checked(Manifest(**found, shards=shards))
     except (SynthprobeError, TypeError, AttributeError, KeyError) as error:
-        raise SynthprobeError(f"{path} cannot be read: {error}") from error
+        raise SynthprobeError(f"{path} cannot be read: {printable(str(error))}") from error
 
 
 def check_regular(path: Path) -> None:

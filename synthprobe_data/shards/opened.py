@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from synthprobe_data.dataset import Block, Dataset
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.printable import printable
 from synthprobe_data.rde import RDE, Difficulty, Scene, read_difficulty, read_scene
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.columns import known_columns, read_columns
@@ -89,7 +90,8 @@ class OpenDataset:
     def __getitem__(self, split: str) -> Split:
         if split not in self._splits:
             raise SynthprobeError(
-                f"{self.path} has no split {split!r}: it has {', '.join(self._splits)}."
+                f"{self.path} has no split {split!r}: it has "
+                f"{', '.join(map(printable, self._splits))}."
             )
         return self._splits[split]
 
@@ -117,11 +119,11 @@ class OpenDataset:
         return open_dataset(out)
 
     def __repr__(self) -> str:
-        splits = ", ".join(f"{name} {size}" for name, size in self.splits.items())
+        splits = ", ".join(f"{printable(name)} {size}" for name, size in self.splits.items())
         selected = f", {self.selection.selection}" if self.selection else ""
         return (
-            f"<dataset {self.dataset.name} {self.version} in {str(self.path)!r}: {splits}"
-            f"{selected}, seed {self.seed}, content digest {self.content_digest[:16]}...>"
+            f"<dataset {self.dataset.name} {printable(self.version)} in {str(self.path)!r}: "
+            f"{splits}{selected}, seed {self.seed}, content digest {self.content_digest[:16]}...>"
         )
 
     def close(self) -> None:
@@ -163,7 +165,8 @@ class Split:
     def locate(self, index: int) -> tuple[ShardReader, int]:
         """The file that has a sample, and its row there."""
         if not -len(self) <= index < len(self):
-            raise IndexError(f"{self.name} has {counted(len(self), 'sample')}, none at {index}")
+            name = printable(self.name)
+            raise IndexError(f"{name} has {counted(len(self), 'sample')}, none at {index}")
         index %= len(self)
         part = bisect_right(self._ends, index)
         reader, _, stop = self._parts[part]
@@ -193,7 +196,7 @@ class Split:
         if isinstance(index, str):
             return self._column(index)
         if isinstance(index, bool | np.bool_) or not isinstance(index, int | np.integer):
-            return self.read(positions(index, len(self), self.name).tolist())
+            return self.read(positions(index, len(self), printable(self.name)).tolist())
         reader, row = self.locate(int(index))
         return {column.name: reader.read(column.name, row) for column in reader.header.columns}
 
@@ -227,8 +230,8 @@ class Split:
             for c in self._parts[0][0].header.columns
         )
         return (
-            f"<split {self.name} of {self._dataset.name}: {counted(len(self), 'sample')} "
-            f"with {columns}>"
+            f"<split {printable(self.name)} of {self._dataset.name}: "
+            f"{counted(len(self), 'sample')} with {columns}>"
         )
 
     def read(self, indices: Sequence[int], names: Sequence[str] | None = None) -> Block:

@@ -16,6 +16,7 @@ from synthprobe_data.centered_square import preview as centered_square
 from synthprobe_data.color_code import COLOR_CODE
 from synthprobe_data.color_code import preview as color_code
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.printable import printable
 from synthprobe_data.rde import RDE
 from synthprobe_data.rde import preview as rde
 from synthprobe_data.shards.opened import OpenDataset, Sample, open_dataset
@@ -73,8 +74,8 @@ def contact_sheet(
         name = next(iter(data.splits)) if split is None else split
         if not 0 <= start < len(data[name]):
             raise SynthprobeError(
-                f"start is {start}: {name} has {counted(len(data[name]), 'sample')}, counted from "
-                "0."
+                f"start is {start}: {printable(name)} has {counted(len(data[name]), 'sample')}, "
+                "counted from 0."
             )
         drawn = range(start, min(start + samples, len(data[name])))
         return _sheet(data, name, drawn), len(drawn)
@@ -125,7 +126,7 @@ def write_sheet(
 def _sheet(data: OpenDataset, split: str, indices: range) -> Image.Image:
     preview, chosen = PREVIEWS[data.dataset.name], data[split]
     strips = [
-        _strip(f"{split} {chosen.index_of(i)}", preview.panels(chosen[i], data.config))
+        _strip(f"{printable(split)} {chosen.index_of(i)}", preview.panels(chosen[i], data.config))
         for i in indices
     ]
     across = min(preview.across, len(strips))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
+from synthprobe_data.printable import printable
 from synthprobe_data.shards.regenerate import REGENERATED
 
 MAX_LISTED: Final = 1000
@@ -27,7 +28,7 @@ class Failure:
         where = self.file
         if self.row is not None:
             where += f", row {self.row} ({self.split} {self.index})"
-        return f"{where}: {self.check}: {self.sentence}"
+        return printable(f"{where}: {self.check}: {self.sentence}")
 
 
 @dataclass(kw_only=True)

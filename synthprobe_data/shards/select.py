@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.printable import printable
 from synthprobe_data.run import progress_bar
 from synthprobe_data.shards.blocks import open_readers
 from synthprobe_data.shards.columns import known_columns
@@ -106,11 +107,12 @@ def _rows(split: Split, rows: Any) -> NDArray[np.int64]:
         for span in spans:
             if span.stop > size:
                 raise SynthprobeError(
-                    f"rows has {span.stop - 1}: {split.name} has {size} samples, counted from 0."
+                    f"rows has {span.stop - 1}: {printable(split.name)} has {size} samples, "
+                    "counted from 0."
                 )
         return np.unique(np.concatenate([np.arange(span.start, span.stop) for span in spans]))
     try:
-        return np.unique(positions(rows, size, split.name))
+        return np.unique(positions(rows, size, printable(split.name)))
     except IndexError as error:
         raise SynthprobeError(f"{error}.") from None
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.printable import printable
 from synthprobe_data.shards.blocks import BlockReader, spans
 from synthprobe_data.shards.digest import digest_of_rows, row_digests
 from synthprobe_data.shards.opened import Sample
@@ -178,7 +179,8 @@ def _parts_by_split(readers: list[BlockReader]) -> dict[str, list[Part]]:
         for before, part in pairwise(parts):
             if part.index_start != before.index_start + before.rows:
                 raise SynthprobeError(
-                    f"{part.reader.path} does not go on where {before.reader.path} ends: {name} "
+                    f"{part.reader.path} does not go on where {before.reader.path} ends: "
+                    f"{printable(name)} "
                     f"ends there before {before.index_start + before.rows} and starts here at "
                     f"{part.index_start}."
                 )

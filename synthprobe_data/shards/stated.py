@@ -8,6 +8,7 @@ from typing import Final
 
 from synthprobe_data.cards.paths import card_paths
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.printable import printable
 from synthprobe_data.shards.manifest import read_manifest
 
 MAX_CROISSANT_BYTES: Final = 64 * 2**20
@@ -44,4 +45,4 @@ def croissant_hashes(croissant: Path) -> dict[str, str] | None:
         files = json.loads(croissant.read_text("utf-8"))["distribution"]
         return {file["name"]: file["sha256"] for file in files}
     except (OSError, ValueError, RecursionError, TypeError, KeyError) as error:
-        raise SynthprobeError(f"{croissant} cannot be read: {error}.") from error
+        raise SynthprobeError(f"{croissant} cannot be read: {printable(str(error))}.") from error

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.printable import printable
 from synthprobe_data.run import progress_bar
 from synthprobe_data.shards.export import png
 from synthprobe_data.shards.opened import OpenDataset, Split, open_dataset
@@ -72,7 +73,7 @@ def write_page(
         chosen = pick_split(data, split)
         shown = min(samples, len(chosen))
         if not shown:
-            raise SynthprobeError(f"{chosen.name} of {path} has no samples.")
+            raise SynthprobeError(f"{printable(chosen.name)} of {path} has no samples.")
         write_text(out, _page(data, chosen, shown, progress))
     return shown
 
@@ -90,12 +91,12 @@ def _page(data: OpenDataset, split: Split, count: int, progress: bool) -> str:
         for position in range(count):
             entries.append(_entry(explain(data, split, position)))
             bar.update()
-    name = data.path.resolve().name
+    name, split_name = printable(data.path.resolve().name), printable(split.name)
     settings = data.config.to_dict()
     script, style = _part("page.js"), _part("page.css")
     content = {
         "file": name,
-        "split": split.name,
+        "split": split_name,
         "of": len(split),
         "height": settings["height"],
         "width": settings["width"],
@@ -107,7 +108,7 @@ def _page(data: OpenDataset, split: Split, count: int, progress: bool) -> str:
         # anywhere.
         "policy": f"default-src 'none'; img-src data:; script-src '{_hash(script)}'; "
         f"style-src '{_hash(style)}'; base-uri 'none'; form-action 'none'",
-        "title": html.escape(f"{name}, {split.name}: {data.dataset.title}"),
+        "title": html.escape(f"{name}, {split_name}: {data.dataset.title}"),
         "style": style,
         "script": script,
         # In a script element only "<" could end it, or start a comment.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.printable import printable
 from synthprobe_data.rde import RDE, RdeConfig
 from synthprobe_data.rde.difficulty import Difficulty, difficulty_block, difficulty_of_row
 from synthprobe_data.rde.marks import (
@@ -90,7 +91,7 @@ def explain(data: OpenDataset, split: Split, position: int) -> Explanation:
     assert isinstance(config, RdeConfig)  # as `pick_split` has made sure
     sample = split[position]
     index = split.index_of(position)
-    _check(sample, config, f"{split.name} {index}")
+    _check(sample, config, f"{printable(split.name)} {index}")
     n = int(sample["n_rectangles"])
     rectangles, label = sample["rectangles"][:n], sample["label"]
     above = sample["above"][:n, :n]

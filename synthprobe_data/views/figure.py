@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.printable import printable
 from synthprobe_data.shards.opened import open_dataset
 from synthprobe_data.shards.writer import check_target, write_bytes
 from synthprobe_data.views.explanation import Explanation, explain, pick_split
@@ -82,8 +83,8 @@ def explain_to_file(
         chosen = pick_split(data, split)
         if isinstance(index, bool) or not 0 <= index < len(chosen):
             raise SynthprobeError(
-                f"index is {index}: {chosen.name} has {counted(len(chosen), 'sample')}, counted "
-                "from 0."
+                f"index is {index}: {printable(chosen.name)} has "
+                f"{counted(len(chosen), 'sample')}, counted from 0."
             )
         if out is None:
             out = f"{Path(path).resolve().stem}-{file_name(chosen.name)}-{index}.png"

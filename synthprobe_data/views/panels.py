@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from synthprobe_data.printable import printable
 from synthprobe_data.rde.marks import Point
 from synthprobe_data.rde.scene import T_JUNCTION
 from synthprobe_data.views.explanation import Explanation
@@ -246,8 +247,7 @@ def draw_legend(ax: Axes, shown: Explanation, tall: float) -> None:
 
 def _name(shown: Explanation) -> str:
     """Split and index, fit to be drawn."""
-    split = "".join(sign if sign.isprintable() else "?" for sign in shown.split[:30])
-    return f"{split} {shown.index}"
+    return f"{printable(shown.split)[:30]} {shown.index}"
 
 
 def _faded(colors: NDArray[np.uint8]) -> NDArray[np.float64]:
