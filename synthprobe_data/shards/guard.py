@@ -6,7 +6,7 @@ first looked over by `guarded`, in a process that may take only so much memory a
 what passes there is opened by the process itself.
 
 A file that has passed is not looked over again by this process while it is the same file, of the
-same size and time; nor is one that this process has written. That a file is exchanged or changed
+same size and times; nor is one that this process has written. That a file is exchanged or changed
 between the check and the reading is not guarded against: who can write to your files while you read
 them has other ways.
 """
@@ -37,9 +37,9 @@ _CHILD: Final = Path(__file__).with_name("guarded.py")
 _START_SECONDS: Final = 60.0
 _MAX_PASSED: Final = 1_000_000
 
-FileKey = tuple[int, int, int, int]
+FileKey = tuple[int, int, int, int, int]
 _passed: set[FileKey] = set()
-"""The files that need not be looked over: device, number, size and time of change of each."""
+"""The files that need not be looked over: device, number, size and times of change of each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +138,8 @@ def _key(path: Path) -> FileKey | None:
         found = path.stat()
     except (OSError, ValueError):
         return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    # The second time is the system's own: a copy that keeps times (cp -p) does not set it back.
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 @dataclass(frozen=True, kw_only=True)

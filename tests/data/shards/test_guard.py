@@ -185,6 +185,18 @@ def test_a_file_that_is_changed_is_looked_over_again(
     assert len(children) == 3
 
 
+def test_a_changed_file_of_the_same_size_and_time_is_looked_over_again(
+    strange: Path, children: list[subprocess.Popen[bytes]]
+) -> None:
+    path = strange / "one.h5"
+    open_dataset(path).close()
+    times = path.stat()
+    path.write_bytes(path.read_bytes())
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # as cp -p does
+    open_dataset(path).close()
+    assert len(children) == 2
+
+
 def test_an_own_file_that_is_changed_is_looked_over(
     tmp_path: Path, children: list[subprocess.Popen[bytes]]
 ) -> None:
