@@ -40,6 +40,7 @@ _CSV: Final = (
     "answer",
     "because",
     "measure",
+    "lower_is_better",
     "seeds",
     "train",
     "test",
@@ -83,9 +84,9 @@ def short(probe: str, found: Evidence) -> str:
 
 
 _SHORT: Final = {
-    "rde": "100 RMSE, with it / baseline",
-    "centered-square": "IOU, where trained / elsewhere",
-    "color-code": "masked codes found, and of the way from guessing to all",
+    "rde": "100 RMSE ↓, with it / baseline",
+    "centered-square": "IOU ↑, where trained / elsewhere",
+    "color-code": "masked codes found ↑, and of the way from guessing to all",
 }
 
 
@@ -170,7 +171,8 @@ def _csv(profiles: Sequence[Profile]) -> str:
         for probe, cell in one.cells.items():
             ability, outcome = ABILITIES[probe], cell.outcome
             start = [one.name, probe, ability.name, outcome.answer, outcome.because]
-            writer.writerow([*start, ability.measure, len(cell.results), *_values(cell)])
+            measure = [ability.measure, str(not ability.higher_is_better).lower()]
+            writer.writerow([*start, *measure, len(cell.results), *_values(cell)])
     return text.getvalue()
 
 

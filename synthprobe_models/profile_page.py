@@ -237,10 +237,10 @@ def _panel(axis: Any, probe: str, cell: Cell) -> None:
     axis.set_xticks(range(len(groups)), list(groups))
     axis.set_xlim(-0.6, len(groups) - 0.4)
     if probe == "rde":
-        axis.set_ylabel("RMSE, lower is better")
+        axis.set_ylabel("RMSE ↓, lower is better")
     else:
         axis.set_ylim(0, 105)
-        axis.set_ylabel(f"{ability.title}, %")
+        axis.set_ylabel(f"{ability.title}, % ↑, higher is better")
 
 
 def _field(axis: Any, inspection: Mapping[str, Any]) -> None:

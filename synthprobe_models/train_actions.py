@@ -18,6 +18,7 @@ from synthprobe_data.settings import options
 from synthprobe_models.abilities import ABILITIES
 from synthprobe_models.feed import Share
 from synthprobe_models.inspection import check_name
+from synthprobe_models.metrics import METRICS, directions
 from synthprobe_models.order_report import explained_lines, order_facts, order_lines
 from synthprobe_models.plain_json import plain_json
 from synthprobe_models.probes import fitting
@@ -108,6 +109,7 @@ def evaluate(given: argparse.Namespace) -> int:
             "epochs": saved.epoch,
             "samples": scores.samples,
             "metrics": scores.metrics,
+            **directions(scores.metrics),
             "worst": [{"index": index, "loss": loss} for index, loss in scores.worst],
             **order_facts(scores),
         }
@@ -115,7 +117,8 @@ def evaluate(given: argparse.Namespace) -> int:
         return 0
     print(f"{saved.settings.name} after {saved.epoch} epochs, {scores.samples} samples")
     for name, value in scores.metrics.items():
-        print(f"  {name:<22} {value:.6g}")
+        better = "higher" if METRICS[name].higher_is_better else "lower"
+        print(f"  {name:<22} {value:<12.6g} {better} is better: {METRICS[name].meaning}")
     if scores.order is not None:
         print("\n".join(["", *order_lines(scores.order), ""]))
     if scores.worst:
@@ -286,4 +289,10 @@ def _pairs(option: str, words: Sequence[str]) -> dict[str, Any]:
 
 
 def _figures(metrics: dict[str, float]) -> str:
-    return ", ".join(f"{name} {value:.6g}" for name, value in metrics.items())
+    """Metrics with their values, and of which of them higher is better."""
+    values = ", ".join(f"{name} {value:.6g}" for name, value in metrics.items())
+    high = [name for name in metrics if METRICS[name].higher_is_better]
+    low = [name for name in metrics if not METRICS[name].higher_is_better]
+    if not high:
+        return f"{values} (lower is better)"
+    return f"{values} (higher is better: {', '.join(high)}; lower: {', '.join(low)})"
