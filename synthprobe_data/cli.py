@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
-from synthprobe_data.dataset import Dataset
+from synthprobe_data.cluster import WAIT
+from synthprobe_data.command_line import Parser, run_command
 from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.registry import DATASETS
-from synthprobe_data.run import generate_file
-from synthprobe_data.settings import options
-from synthprobe_data.sharded import generate_folder
 from synthprobe_data.words import counted
 
-EXIT_BAD_INPUT = 2
-EXIT_INTERRUPTED = 130
-EXIT_NOT_READ = 141
+if TYPE_CHECKING:  # what takes time to import is imported where `run_command` looks after it
+    from synthprobe_data.dataset import Dataset
 
-
-class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence."""
-
-    def error(self, message: str) -> NoReturn:
-        """End with exit code 2."""
-        self.exit(EXIT_BAD_INPUT, f"{self.prog}: {message}\n")
+_PROGRAM: Final = "synthprobe-gen"
 
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the command, with one subcommand for each dataset."""
+    from synthprobe_data.registry import DATASETS
+
     parser = Parser(
-        prog="synthprobe-gen",
+        prog=_PROGRAM,
         description="Generate synthetic datasets in which every cue is known.",
     )
     commands = parser.add_subparsers(dest="dataset", required=True, metavar="DATASET")
@@ -45,6 +35,8 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _add_command(commands: Any, dataset: Dataset) -> None:
+    from synthprobe_data.settings import options
+
     command = commands.add_parser(
         dataset.name,
         help=dataset.title,
@@ -82,7 +74,9 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
     )
     command.add_argument("--force", action="store_true", help="replace an existing dataset")
     command.add_argument(
-        "--resume", action="store_true", help="go on with a run that was killed, keeping its shards"
+        "--resume",
+        action="store_true",
+        help="go on with a run that was killed, or set its result right: keep what is complete",
     )
     command.add_argument(
         "--backend",
@@ -94,6 +88,13 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
         "--scheduler",
         metavar="ADDRESS",
         help="address of the Dask scheduler, such as tcp://HOST:8786",
+    )
+    command.add_argument(
+        "--scheduler-wait",
+        type=float,
+        default=WAIT,
+        metavar="SECONDS",
+        help=f"end the run when the Dask cluster has no worker for so long ({WAIT:g})",
     )
     settings = command.add_argument_group("settings of the data")
     for setting in options(dataset.config):
@@ -121,21 +122,29 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
-    signal.signal(signal.SIGTERM, interrupt)
-    try:
-        words = sys.argv[1:] if arguments is None else list(arguments)
-        given = build_parser().parse_args(words)
-        given.words = words
-        return done_and_said(lambda: _generate(given))
-    except SynthprobeError as error:
-        print(f"synthprobe-gen: {error}", file=sys.stderr)
-        return EXIT_BAD_INPUT
-    except KeyboardInterrupt:
-        print("synthprobe-gen: interrupted.", file=sys.stderr)
-        return EXIT_INTERRUPTED
+    return run_command(_PROGRAM, _load, arguments)
+
+
+def _load() -> Callable[[list[str]], int]:
+    from synthprobe_data import sharded  # noqa: F401 - all that a run needs
+
+    return _run
+
+
+def _run(words: list[str]) -> int:
+    from synthprobe_data.compiling import compiling_announced
+
+    given = build_parser().parse_args(words)
+    given.words = words
+    with compiling_announced(_PROGRAM):
+        return _generate(given)
 
 
 def _generate(given: argparse.Namespace) -> int:
+    from synthprobe_data.registry import DATASETS
+    from synthprobe_data.run import generate_file
+    from synthprobe_data.sharded import generate_folder
+
     dataset = DATASETS[given.dataset]
     config = dataset.config.from_dict(
         {name: getattr(given, name) for name in dataset.config().to_dict()}
@@ -151,14 +160,20 @@ def _generate(given: argparse.Namespace) -> int:
         "force": given.force,
         "resume": given.resume,
         "progress": True,
-        "command": shlex.join(["synthprobe-gen", *given.words]),
+        "command": shlex.join([_PROGRAM, *given.words]),
     }
     if given.shards is None:
         summary = generate_file(given.out, dataset, config, **common)
         size = summary.path.stat().st_size
     else:
         summary = generate_folder(
-            given.out, dataset, config, shards=given.shards, scheduler=given.scheduler, **common
+            given.out,
+            dataset,
+            config,
+            shards=given.shards,
+            scheduler=given.scheduler,
+            wait=given.scheduler_wait,
+            **common,
         )
         size = sum(path.stat().st_size for path in summary.path.iterdir())
     print(
@@ -177,25 +192,6 @@ def _check_combination(given: argparse.Namespace) -> None:
         raise SynthprobeError(
             "--backend dask needs --shards: each worker writes shards of its own."
         )
-
-
-def done_and_said(act: Callable[[], int]) -> int:
-    """The exit code of a command, when all that it says is written.
-
-    That nobody reads on, as with ``| head``, is no mistake: the command ends without a word.
-    """
-    try:
-        code = act()
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_NOT_READ
-    return code
-
-
-def interrupt(_number: int, _frame: object) -> NoReturn:
-    """Let a request to end be handled like Ctrl-C: clean up first."""
-    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from synthprobe_data import shards_actions as actions
-from synthprobe_data.cli import EXIT_BAD_INPUT, EXIT_INTERRUPTED, Parser, done_and_said, interrupt
-from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.registry import DATASETS
+from synthprobe_data.command_line import Parser, run_command
 
 _PROGRAM: Final = "synthprobe-shards"
 
@@ -21,17 +17,21 @@ examples:
   synthprobe-shards info rde.h5
       what it is: sizes, splits, settings, digests
   synthprobe-shards verify rde.h5
-      check every hash and every sample, on all cores
+      check every hash, and make every sample again, on all cores
   synthprobe-shards verify rde.h5 --sample 1000
       a quick look at a thousand samples
   synthprobe-shards verify rde.h5 --pixels
       also read the answer off every picture, and compare
+  synthprobe-shards verify rde --repair
+      generate damaged and missing shards again
   synthprobe-shards preview rde.h5 --out sheet.png
       some samples, drawn for people
   synthprobe-shards explain rde.h5 7 --split test --out sample.pdf
       a figure of one sample: what tells its ranks
   synthprobe-shards browse rde.h5 --out page.html
       a page to look through a thousand samples
+  synthprobe-shards select rde.h5 --where "depth >= 4" --out hard.h5
+      the samples that meet a condition, with where they are from
   synthprobe-shards split rde.h5 --out rde --shards 8
       a folder of eight files
   synthprobe-shards merge rde --out again.h5
@@ -48,6 +48,9 @@ Exit codes: 0 all is well, 1 verify found something wrong, 2 the command could n
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the command, with one subcommand for each thing to do."""
+    from synthprobe_data import shards_actions as actions
+    from synthprobe_data.registry import DATASETS
+
     parser = Parser(
         prog=_PROGRAM,
         description="Look at, check, take apart and put together datasets that are there already.",
@@ -66,7 +69,8 @@ def build_parser() -> argparse.ArgumentParser:
         "check a dataset",
         "Check a dataset: the format, the hashes, that every chunk can be decoded, that every "
         "sample keeps the rules of its settings and everything stored about it agrees to the byte, "
-        "and that no sample is there twice.",
+        "that it is the very sample of its settings, seed, split and index, made again and "
+        "compared byte by byte, and that no sample is there twice.",
     )
     command.add_argument(
         "--sample", type=int, metavar="N", help="check N samples spread evenly, not all of them"
@@ -79,6 +83,11 @@ def build_parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--workers", type=int, metavar="N", help="worker processes (all cores, or 1 if soon done)"
     )
+    command.add_argument(
+        "--repair",
+        action="store_true",
+        help="make again what is damaged or missing, as long as its settings can be read",
+    )
     command.add_argument("--json", action="store_true", help="the report as JSON, for programs")
 
     command = _add(
@@ -86,6 +95,9 @@ def build_parser() -> argparse.ArgumentParser:
         "card",
         actions.card,
         "write the card, the Croissant file and the picture of a dataset again",
+        "Write the card, the Croissant file and the picture of a dataset again. All samples are "
+        "made again first: the card says that a command makes them only if it does, and otherwise "
+        "that this is what the file states.",
     )
     _add_force(command, "card")
 
@@ -97,7 +109,12 @@ def build_parser() -> argparse.ArgumentParser:
         "Draw some samples into a PNG file, with a line that says what is to be seen: of RDE the "
         "picture, the ranks, and who is above whom by which cue.",
     )
-    command.add_argument("--out", required=True, type=Path, metavar="FILE", help="PNG to write")
+    command.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="PNG to write (PATH-SPLIT.png in the current folder)",
+    )
     command.add_argument("--samples", type=int, default=6, metavar="N", help="how many (6)")
     command.add_argument("--split", metavar="NAME", help="which split (the first)")
     command.add_argument("--start", type=int, default=0, metavar="N", help="from this one on (0)")
@@ -153,6 +170,33 @@ def build_parser() -> argparse.ArgumentParser:
 
     command = _add(
         commands,
+        "select",
+        actions.select,
+        "take samples out into a file of their own",
+        "Take samples out into a file of their own, by a condition on their columns or by their "
+        "rows. The file says from which dataset they are, and which samples of it.",
+    )
+    command.add_argument("--out", required=True, type=Path, metavar="FILE", help="file to write")
+    command.add_argument(
+        "--where",
+        metavar="CONDITION",
+        help="such as 'depth >= 4 and n_rectangles == 10': columns, numbers, + - * / // %%, "
+        "comparisons, and, or, not; of columns with several values max(..), min(..), sum(..) or "
+        "one, pieces[0]; of rde also depth, convexity_only, pieces and cue_distance, stored or not",
+    )
+    command.add_argument(
+        "--rows",
+        metavar="LIST",
+        help="such as 1,5,10-20, both ends counted, from 0 in the split; with --where, those of "
+        "them that meet it",
+    )
+    command.add_argument(
+        "--split", metavar="NAME", help="only samples of this split (all; for --rows the first)"
+    )
+    _add_force(command, "file")
+
+    command = _add(
+        commands,
         "split",
         actions.split,
         "take a dataset apart into a folder of shards with a manifest",
@@ -170,7 +214,10 @@ def build_parser() -> argparse.ArgumentParser:
         "export",
         actions.export,
         "write a dataset as PNG files or as tar files for WebDataset",
+        "Write a dataset as PNG files or as tar files for WebDataset, with a card, the licence, "
+        "the settings and palette (dataset.json) and the hashes of all files (SHA256SUMS).",
     )
+    command.add_argument("--split", metavar="NAME", help="only this split (all)")
     command.add_argument(
         "--out", required=True, type=Path, metavar="FOLDER", help="new folder to write"
     )
@@ -222,16 +269,22 @@ def _add_force(command: argparse.ArgumentParser, what: str) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
-    signal.signal(signal.SIGTERM, interrupt)
-    try:
-        given = build_parser().parse_args(arguments)
-        return done_and_said(lambda: int(given.act(given)))
-    except SynthprobeError as error:
-        print(f"{_PROGRAM}: {error}", file=sys.stderr)
-        return EXIT_BAD_INPUT
-    except KeyboardInterrupt:
-        print(f"{_PROGRAM}: interrupted.", file=sys.stderr)
-        return EXIT_INTERRUPTED
+    return run_command(_PROGRAM, _load, arguments)
+
+
+def _load() -> Callable[[list[str]], int]:
+    # What takes time to import is imported here, where `run_command` looks after it.
+    from synthprobe_data import shards_actions  # noqa: F401 - all that the commands need
+
+    return _run
+
+
+def _run(words: list[str]) -> int:
+    from synthprobe_data.compiling import compiling_announced
+
+    given = build_parser().parse_args(words)
+    with compiling_announced(_PROGRAM):
+        return int(given.act(given))
 
 
 if __name__ == "__main__":

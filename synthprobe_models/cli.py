@@ -5,23 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from synthprobe_data import SynthprobeError
-from synthprobe_data.cli import (
-    EXIT_BAD_INPUT,
-    EXIT_INTERRUPTED,
-    Parser,
-    done_and_said,
-    interrupt,
-)
-from synthprobe_data.shards.writer import check_target
-from synthprobe_models.train_cli import add_commands
+from synthprobe_data.command_line import Parser, ended_at_once, run_command
+from synthprobe_data.errors import SynthprobeError
 
 _PROGRAM: Final = "synthprobe-probe"
 
@@ -45,6 +36,8 @@ Exit codes: 0 all is well, 2 the command could not be done.
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the command, with one subcommand for each thing to do."""
+    from synthprobe_models.train_cli import add_commands
+
     parser = Parser(
         prog=_PROGRAM,
         description="Look at neural structures, train them on the probes, and find out which "
@@ -119,27 +112,33 @@ def _shape(text: str) -> tuple[int, ...]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
-    signal.signal(signal.SIGTERM, interrupt)
-    try:
-        words = sys.argv[1:] if arguments is None else list(arguments)
-        given = build_parser().parse_args(words)
-        given.command_line = shlex.join([_PROGRAM, *words])
-        _load(given.load)
-        return done_and_said(lambda: int(given.act(given)))
-    except SynthprobeError as error:
-        print(f"{_PROGRAM}: {error}", file=sys.stderr)
-        return EXIT_BAD_INPUT
-    except KeyboardInterrupt:
-        print(f"{_PROGRAM}: interrupted.", file=sys.stderr)
-        return EXIT_INTERRUPTED
+    return run_command(_PROGRAM, _import, arguments)
+
+
+def _import() -> Callable[[list[str]], int]:
+    # What takes time to import is imported here, where `run_command` looks after it.
+    from synthprobe_models import train_cli  # noqa: F401
+
+    return _run
+
+
+def _run(words: list[str]) -> int:
+    given = build_parser().parse_args(words)
+    given.command_line = shlex.join([_PROGRAM, *words])
+    _load(given.load)
+    from synthprobe_data.compiling import compiling_announced
+
+    with compiling_announced(_PROGRAM):
+        return int(given.act(given))
 
 
 def _load(modules: Sequence[str]) -> None:
     """Put the structures of others into the registry, beside our own."""
     if find_spec("torch") is None:
         raise SynthprobeError("this command needs PyTorch: pip install 'synthprobe[models]'.")
-    from synthprobe_models import probes  # noqa: F401 - our own come first
-    from synthprobe_models.load import load_installed, load_structures
+    with ended_at_once(_PROGRAM):
+        from synthprobe_models import probes  # noqa: F401 - our own come first
+        from synthprobe_models.load import load_installed, load_structures
 
     for sentence in load_installed():
         print(f"{_PROGRAM}: {sentence}", file=sys.stderr)
@@ -158,6 +157,7 @@ def _list(given: argparse.Namespace) -> int:
 
 
 def _inspect(given: argparse.Namespace) -> int:
+    from synthprobe_data.shards.writer import check_target
     from synthprobe_models.field_picture import draw_field, write_png
     from synthprobe_models.inspection import check_name, inspect
     from synthprobe_models.report import inspection_text, sides

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,12 +22,15 @@ from synthprobe_models.checkpoint import (
 )
 from synthprobe_models.counting import count_parameters
 from synthprobe_models.data import ShardDataset, StreamDataset, find_representation
+from synthprobe_models.draws import apart
 from synthprobe_models.evaluate import Evaluation, evaluate, predictions
 from synthprobe_models.failures import clear_errors
 from synthprobe_models.metrics import GAP, directions, generalisation_gap
 from synthprobe_models.missed import check_explainable, explain_samples
 from synthprobe_models.pictures import write_predictions
 from synthprobe_models.progress import say
+from synthprobe_models.provenance import commit as commit  # others import it from here
+from synthprobe_models.registry import NETWORKS, STRUCTURES
 from synthprobe_models.run_folder import RunFolder
 from synthprobe_models.run_key import KEY, outdated_run, remove_key, write_key
 from synthprobe_models.settings import TrainSettings
@@ -75,10 +76,11 @@ def train_run(
     """
     machine = Machine() if machine is None else machine
     folder = RunFolder(out)
-    commit()
     with clear_errors():
         trainer = Trainer(settings, source, folder, machine)
-        # Whatever is wrong with the settings has been said by now.
+        if resume:
+            trainer.take_up()
+        # Whatever is wrong with the settings or the checkpoint has been said by now.
         if machine.share.rank == 0:
             resumed = resume and folder.checkpoint.exists()
             folder.begin(settings.to_dict(), resume=resume, force=force)
@@ -197,6 +199,7 @@ def evaluate_checkpoint(
         missed; of RDE only.
     """
     saved = load_checkpoint(path, device)
+    _check_known(saved)
     samples = ShardDataset(on, split)
     network = restored(saved).to(device)
     _check_fit(saved, samples, on)
@@ -217,6 +220,22 @@ def evaluate_checkpoint(
     return saved, scores
 
 
+def _check_known(saved: Checkpoint) -> None:
+    """Raise `SynthprobeError` that names the file of a structure that is not known here.
+
+    The file is only named: a run folder may come from anybody, and loading a file runs its code.
+    """
+    name, where = saved.settings.name, saved.made_by.get("load")
+    if name in STRUCTURES or name in NETWORKS or not isinstance(where, str):
+        return
+    if where.endswith(".py") and not Path(where).is_file():
+        raise SynthprobeError(
+            f"{name!r} was loaded from {where!r}, which is not there: name the file that has it "
+            f"with --load."
+        )
+    raise SynthprobeError(f"{name!r} was loaded from {where!r}: add --load {where!r}.")
+
+
 def restored(saved: Checkpoint) -> nn.Module:
     """The network of a checkpoint, with its weights."""
     network = build_network(saved.settings, saved.data)
@@ -235,9 +254,10 @@ def write_picture(
     chosen = (
         samples.at(indices) if isinstance(samples, StreamDataset) else samples.__getitems__(indices)
     )
-    inputs, rest, prediction = next(
-        predictions(network, chosen, dataset=samples.dataset, batch=len(chosen), device=device)
-    )
+    with apart(device):
+        inputs, rest, prediction = next(
+            predictions(network, chosen, dataset=samples.dataset, batch=len(chosen), device=device)
+        )
     write_predictions(path, inputs, rest["target"], prediction)
 
 
@@ -330,28 +350,6 @@ def _result(trainer: Trainer, command: str | None) -> dict[str, Any]:
         "seconds": trainer.seconds,
         "machine": describe_machine(),
         "torch": torch.__version__,
-        "commit": commit(),
+        **trainer.made_by,
         "command": command,
     }
-
-
-@cache
-def commit() -> str | None:
-    """The commit of the code that runs, if it is a checkout; with a plus if it has changes.
-
-    Read once, when training begins: what is checked out later is not what runs.
-    """
-    git = ["git", "-C", str(Path(__file__).parent)]
-    try:
-        found = subprocess.run(
-            [*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
-        )
-        changed = subprocess.run(
-            [*git, "status", "--porcelain", "--untracked-files=no", "."],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return found.stdout.strip() + ("+" if changed.stdout.strip() else "")

@@ -252,11 +252,18 @@ def settings_that_differ(data: Mapping[str, Any]) -> str:
 def origins(results: Iterable[Mapping[str, Any]]) -> list[str]:
     """A line for each command, commit and machine that some results come from."""
     lines = (
-        f"- `{result['command']}`, commit {result['commit']}, torch {result['torch']}, on: "
+        f"- `{result['command']}`, {_code(result)}, torch {result['torch']}, on: "
         f"{result['machine']}."
         for result in results
     )
     return list(dict.fromkeys(lines))
+
+
+def _code(result: Mapping[str, Any]) -> str:
+    """What code a result was made by: the commit, or of an installed package the version."""
+    if result["commit"] is None and result.get("version") is not None:
+        return f"synthprobe {result['version']}"
+    return f"commit {result['commit']}"
 
 
 _CSV_END: Final = (

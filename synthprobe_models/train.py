@@ -34,6 +34,7 @@ from synthprobe_models.optim import make_optimizer, make_schedule
 from synthprobe_models.probes import find_probe
 from synthprobe_models.processes import gathered_state, joined, set_state
 from synthprobe_models.progress import RunBar, run_label
+from synthprobe_models.provenance import provenance
 from synthprobe_models.registry import STRUCTURES
 from synthprobe_models.run_folder import RunFolder
 from synthprobe_models.settings import TrainSettings
@@ -160,6 +161,16 @@ class Trainer:
         self.place = Place()
         self.loss_sum = 0.0
         self.seconds = 0.0
+        self.made_by = provenance(settings.name)
+        self._random: Mapping[str, Tensor] | None = None
+
+    def take_up(self) -> None:
+        """Stand where the checkpoint of the folder stands, if there is one.
+
+        `FolderError` if it is of another run, or damaged; nothing in the folder is changed.
+        """
+        if self.folder.checkpoint.exists():
+            self._restore(load_checkpoint(self.folder.checkpoint, self.device))
 
     def run(self, *, resume: bool = False) -> None:
         """Train to the end; with ``resume``, from the checkpoint of the folder if there is one.
@@ -167,8 +178,10 @@ class Trainer:
         A run goes on bit for bit with as many processes as it was begun with.
         """
         torch.manual_seed(self.settings.seed + self.machine.share.rank)
-        if resume and self.folder.checkpoint.exists():
-            self._restore(load_checkpoint(self.folder.checkpoint, self.device))
+        if resume and self._random is None:
+            self.take_up()
+        if self._random is not None:
+            set_state(self._random, self.device, self.machine.share)
         if self.machine.share.rank == 0:
             self.folder.cut_log(self.place.epoch)
         model = self._wrapped()
@@ -278,6 +291,7 @@ class Trainer:
             optimizer=self.optimizer.state_dict(),
             schedule=self.schedule.state_dict(),
             random=random,
+            made_by=self.made_by,
         ).save(self.folder.checkpoint)
 
     def _restore(self, saved: Checkpoint) -> None:
@@ -291,7 +305,12 @@ class Trainer:
         with fitting_checkpoint(self.settings.name):
             self.optimizer.load_state_dict(dict(saved.optimizer))
             self.schedule.load_state_dict(dict(saved.schedule))
-        set_state(saved.random, self.device, self.machine.share)
+        if saved.epoch > self.settings.epochs or saved.step >= self.feed.steps:
+            raise FolderError(
+                f"the checkpoint stands at epoch {saved.epoch}, step {saved.step}: the run has "
+                f"{self.settings.epochs} epochs of {self.feed.steps} steps."
+            )
+        self._random = saved.random
         self.place = Place(saved.epoch, saved.step)
         self.loss_sum, self.seconds = saved.loss_sum, saved.seconds
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import torch
 
@@ -37,6 +37,16 @@ from synthprobe_models.sweep import sweep
 from synthprobe_models.tables import make_table
 from synthprobe_models.train import Machine
 from synthprobe_models.train_cli import NAMED, OPTIONS
+
+_BOUNDS: Final = {
+    "workers": (0, 256),
+    "jobs": (1, 256),
+    "threads": (1, 1024),
+    "seeds": (1, 1000),
+    "picture_every": (0, 10**9),
+    "checkpoint_every": (1, 10**9),
+}
+"""Each thread and process takes memory of its own, and each seed is a run."""
 
 
 def train(given: argparse.Namespace) -> int:
@@ -228,16 +238,13 @@ def _settings(given: argparse.Namespace, source: Source) -> TrainSettings:
 
 
 def _machine(given: argparse.Namespace, share: Share) -> Machine:
-    for name in ("workers", "picture_every"):
-        if getattr(given, name) < 0:
-            raise SynthprobeError(f"{name} is {getattr(given, name)}: it must be 0 or more.")
-    if given.checkpoint_every < 1:
-        raise SynthprobeError(
-            f"checkpoint_every is {given.checkpoint_every}: it must be 1 or more."
-        )
+    for name, (low, high) in _BOUNDS.items():
+        value = getattr(given, name, None)
+        if value is not None and not low <= value <= high:
+            raise SynthprobeError(
+                f"{name} is {value}: it must be a whole number from {low} to {high}."
+            )
     if given.threads is not None:
-        if given.threads < 1:
-            raise SynthprobeError(f"threads is {given.threads}: it must be 1 or more.")
         torch.set_num_threads(given.threads)
     return Machine(
         device=_device(given.device),
@@ -263,15 +270,42 @@ def _device(name: str) -> str:
 @contextmanager
 def _processes(device: str) -> Iterator[Share]:
     """Which of the processes that ``torchrun`` has started is this one, if any were."""
-    world = int(os.environ.get("WORLD_SIZE", "1"))
+    world = _check_torchrun()
     if world == 1:
         yield Share()
         return
-    torch.distributed.init_process_group("nccl" if device.startswith("cuda") else "gloo")
+    try:
+        torch.distributed.init_process_group("nccl" if device.startswith("cuda") else "gloo")
+    except (RuntimeError, ValueError) as error:
+        said = str(error).split("\n")[0]
+        raise SynthprobeError(f"the processes could not find one another: {said}") from error
     try:
         yield Share(torch.distributed.get_rank(), world)
     finally:
         torch.distributed.destroy_process_group()
+
+
+def _check_torchrun() -> int:
+    """How many processes train together, from the variables that ``torchrun`` sets."""
+    world = _variable("WORLD_SIZE", 1, 65_536, default="1")
+    if world > 1:
+        _variable("RANK", 0, world - 1)
+        _variable("MASTER_PORT", 1, 65_535)
+        if not os.environ.get("MASTER_ADDR"):
+            raise SynthprobeError("MASTER_ADDR is not set: start several processes by torchrun.")
+    return world
+
+
+def _variable(name: str, low: int, high: int, default: str | None = None) -> int:
+    text = os.environ.get(name, default)
+    if text is None:
+        raise SynthprobeError(f"{name} is not set: start several processes by torchrun.")
+    # Few digits only: Python refuses to read very long numbers.
+    if not (text.isascii() and text.isdecimal() and len(text) < 10 and low <= int(text) <= high):
+        raise SynthprobeError(
+            f"{name} is {text!r}: it must be a whole number from {low} to {high}."
+        )
+    return int(text)
 
 
 def _pairs(option: str, words: Sequence[str]) -> dict[str, Any]:

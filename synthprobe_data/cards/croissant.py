@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from synthprobe_data.cards.facts import CardFacts, FileFacts
 from synthprobe_data.cards.licence import find_licence
-from synthprobe_data.cards.registry import find_about
+from synthprobe_data.cards.ours import CREATOR
+from synthprobe_data.cards.registry import column_meanings, find_about
 
 HDF5: Final = "application/x-hdf5"
 
@@ -65,11 +66,17 @@ def render_croissant(facts: CardFacts) -> dict[str, Any]:
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": facts.dataset.title,
-        "description": f"{about.summary} Content digest {facts.content_digest}.",
+        "description": f"{about.summary} Content digest {facts.content_digest}."
+        + (
+            f" Selected from the dataset with the content digest {facts.selection.selected_from}: "
+            f"{facts.selection.selection}."
+            if facts.selection
+            else ""
+        ),
         "version": facts.version,
         "license": find_licence(facts.dataset.license).url,
         "citeAs": facts.dataset.citation.strip(),
-        "creator": {"@type": "sc:Organization", "name": "the synthprobe developers"},
+        "creator": {"@type": "sc:Organization", "name": CREATOR},
         "datePublished": facts.date,
         "isLiveDataset": False,
         "keywords": list(about.tags),
@@ -90,7 +97,7 @@ def render_croissant(facts: CardFacts) -> dict[str, Any]:
                         column.name,
                         column.dtype.name,
                         " x ".join(map(str, column.shape)) or "1",
-                        about.columns[column.name],
+                        column_meanings(facts.dataset.name)[column.name],
                     )
                     for column in facts.columns
                 ],

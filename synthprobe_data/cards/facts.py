@@ -19,6 +19,7 @@ from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.layout import Column
 from synthprobe_data.shards.opened import OpenDataset, open_dataset
+from synthprobe_data.shards.selection import Selection
 from synthprobe_data.shards.writer import PART
 
 SPLIT_NAME: Final = re.compile(r"\w+(\.\w+)*", re.ASCII)
@@ -59,7 +60,11 @@ class CardFacts:
     command: str | None
     """The command that was run."""
     same_rows: str | None
-    """A command that makes the same rows, if there is one."""
+    """A command that makes the rows that the files state, if there is one."""
+    made: bool
+    """Whether the run that writes the card made all rows."""
+    regenerated: bool
+    """Whether all rows were made again, and are those that the files state."""
     seconds: float | None
     workers: int | None
     machine: str | None
@@ -68,6 +73,13 @@ class CardFacts:
     picture: str
     """The name of the picture, a file beside the card."""
     card_path_kind: Literal["file", "folder"]
+    selection: Selection | None = None
+    """Where the samples were taken from, if they are selected ones."""
+
+    @property
+    def known(self) -> bool:
+        """Whether the rows are known to be those stated, for they were made here, now or again."""
+        return self.regenerated or self.made
 
 
 def collect_facts(
@@ -76,6 +88,8 @@ def collect_facts(
     command: str | None = None,
     seconds: float | None = None,
     workers: int | None = None,
+    made: bool = False,
+    regenerated: bool = False,
 ) -> CardFacts:
     """Collect what a card says about a file or a folder of shards.
 
@@ -88,13 +102,30 @@ def collect_facts(
     seconds, workers
         How long the run took, and with how many processes. Given only by the run itself: then the
         card also says on which machine it ran.
+    made
+        Whether a run made all rows just now; so it is if it took ``seconds``.
+    regenerated
+        Whether all rows were made again, and are those that the files state.
     """
     with open_dataset(path) as data:
-        return _facts(data, command=command, seconds=seconds, workers=workers)
+        return _facts(
+            data,
+            command=command,
+            seconds=seconds,
+            workers=workers,
+            made=made or seconds is not None,
+            regenerated=regenerated,
+        )
 
 
 def _facts(
-    data: OpenDataset, *, command: str | None, seconds: float | None, workers: int | None
+    data: OpenDataset,
+    *,
+    command: str | None,
+    seconds: float | None,
+    workers: int | None,
+    made: bool,
+    regenerated: bool,
 ) -> CardFacts:
     splits = data.splits
     for what, name, allowed in (
@@ -117,7 +148,7 @@ def _facts(
         )
         for reader in data.readers
     )
-    whole = all(data[split].index_start == 0 for split in splits)
+    whole = not data.selection and all(data[split].index_start == 0 for split in splits)
     written = max(reader.path.stat().st_mtime for reader in data.readers)
     return CardFacts(
         dataset=data.dataset,
@@ -140,12 +171,15 @@ def _facts(
         )
         if whole
         else None,
+        made=made,
+        regenerated=regenerated,
         seconds=seconds,
         workers=workers,
         machine=None if seconds is None else machine(),
         package_version=_version(_PACKAGE) or "unknown",
         picture=card_paths(data.path, folder=folder).picture.name,
         card_path_kind="folder" if folder else "file",
+        selection=data.selection,
     )
 
 

@@ -27,7 +27,12 @@ _NOT_TEXT: Final = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
 def render_front_matter(facts: CardFacts) -> str:
     """The front matter, with the lines of dashes around it."""
-    lines = "\n".join(_yaml(front_matter(facts)))
+    return as_front_matter(front_matter(facts))
+
+
+def as_front_matter(values: dict[str, Any]) -> str:
+    """Values as front matter."""
+    lines = "\n".join(_yaml(values))
     return f"---\n{lines}\n---\n"
 
 

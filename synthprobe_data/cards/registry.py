@@ -10,6 +10,7 @@ from synthprobe_data.cards.centered_square import CENTERED_SQUARE_ABOUT
 from synthprobe_data.cards.color_code import COLOR_CODE_ABOUT
 from synthprobe_data.cards.rde import RDE_ABOUT
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.shards.selection import INDEX, INDEX_MEANING
 
 ABOUT: Final[Mapping[str, About]] = {
     "rde": RDE_ABOUT,
@@ -23,3 +24,8 @@ def find_about(name: str) -> About:
     if name not in ABOUT:
         raise SynthprobeError(f"there is no card for the dataset {name!r} yet.")
     return ABOUT[name]
+
+
+def column_meanings(dataset: str) -> dict[str, str]:
+    """What the datasets of a file are, by their names, also those that only some files have."""
+    return {**find_about(dataset).columns, INDEX.name: INDEX_MEANING}

@@ -18,6 +18,7 @@ from synthprobe_data.shards.layout import Column, rows_per_block
 from synthprobe_data.shards.opened import open_dataset
 from synthprobe_data.shards.pack import PackedBlock, Task, deflate
 from synthprobe_data.shards.reader import ShardReader
+from synthprobe_data.shards.selection import INDEX
 
 
 class BlockReader(ShardReader):
@@ -32,6 +33,8 @@ class BlockReader(ShardReader):
         """The split that a row belongs to, and its index there."""
         for split, (start, stop) in self.header.splits.items():
             if start <= row < stop:
+                if self.header.selection is not None:
+                    return split, int(self.read(INDEX.name, row))
                 return split, self.header.index_start[split] + row - start
         raise SynthprobeError(f"{self.path} has no row {row}: it has {self.header.rows}.")
 
@@ -56,9 +59,12 @@ class BlockReader(ShardReader):
                 block[column.name] = self._read_column(column, rows)
         return block
 
-    def pack(self, rows: range, task: Task) -> PackedBlock:
-        """These rows as they are stored, ready to be written to where the task says."""
-        block: Block = {}
+    def pack(self, rows: Sequence[int], task: Task, beside: Block | None = None) -> PackedBlock:
+        """These rows as they are stored, ready to be written to where the task says.
+
+        ``beside`` are columns that the file does not have, with as many rows.
+        """
+        block: Block = dict(beside or {})
         chunks = {}
         for column in self.header.columns:
             if column.chunked_by_row:
@@ -70,7 +76,7 @@ class BlockReader(ShardReader):
         return PackedBlock(
             task=task,
             chunks=chunks,
-            small={c.name: block[c.name] for c in self.header.columns if not c.chunked_by_row},
+            small={name: column for name, column in block.items() if name not in chunks},
             digests=row_digests(block),
             tally=np.zeros(0, np.int64),
         )

@@ -38,12 +38,13 @@ def merge(
     force
         Replace an existing file.
     progress
-        Show a progress bar, if on a terminal.
+        Show a progress bar, or lines now and then where there is no terminal.
     """
     out = Path(out)
     check_target(out, force=force)
     readers = [reader for path in paths for reader in open_readers(path)]
     source = Source(readers)
+    source.refuse_selections()
     with new_file(out, force=force) as file, progress_bar(source.rows, progress) as bar:
         writer = ShardWriter(file, readers[0].header.columns, source.rows)
         spans_of_splits, row = {}, 0
@@ -85,9 +86,10 @@ def split(
     force
         Replace the dataset in an existing folder.
     progress
-        Show a progress bar, if on a terminal.
+        Show a progress bar, or lines now and then where there is no terminal.
     """
     source = Source(open_readers(path))
+    source.refuse_selections()
     header = source.readers[0].header
     sizes = {name: sum(part.rows for part in parts) for name, parts in source.splits.items()}
     plans = plan_shards({name: size for name, size in sizes.items() if size}, shards)
@@ -98,7 +100,7 @@ def split(
         entries, whole = [], ContentDigest()
         for plan in plans:
             first = source.splits[plan.split][0].index_start + plan.index_start
-            with new_file(folder / plan.file, force=False) as file:
+            with new_file(folder / plan.file, force=False, alone=False) as file:
                 writer = ShardWriter(file, header.columns, plan.rows)
                 stop = plan.index_start + plan.rows
                 for block in source.blocks(plan.split, plan.index_start, stop, 0):

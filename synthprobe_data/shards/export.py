@@ -1,8 +1,13 @@
-"""Datasets as other programs like them: folders of PNG files, or tar files for WebDataset."""
+"""Datasets as other programs like them: folders of PNG files, or tar files for WebDataset.
+
+Every row is hashed on the way, as by `synthprobe_data.shards.edit`: what does not have the content
+digest of its file is not exported.
+"""
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import tarfile
@@ -10,11 +15,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, count, islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from synthprobe_data.cards.exported import SUMS, ExportFacts, check_exportable, export_notes
+from synthprobe_data.cards.facts import file_sha256
 from synthprobe_data.centered_square import CENTERED_SQUARE
 from synthprobe_data.color_code import COLOR_CODE
 from synthprobe_data.errors import SynthprobeError
@@ -23,7 +30,7 @@ from synthprobe_data.rde.difficulty import COLUMNS as DIFFICULTY
 from synthprobe_data.run import progress_bar
 from synthprobe_data.shards.blocks import open_readers
 from synthprobe_data.shards.folder import new_folder
-from synthprobe_data.shards.opened import Sample
+from synthprobe_data.shards.opened import Sample, open_dataset
 from synthprobe_data.shards.source import Source
 
 CSV_NAME: Final = "metadata.csv"
@@ -73,12 +80,19 @@ class _Exported:
     """Plain JSON values."""
 
 
-def export_png(path: str | Path, out_folder: str | Path, *, progress: bool = False) -> int:
+def export_png(
+    path: str | Path,
+    out_folder: str | Path,
+    *,
+    split: str | None = None,
+    progress: bool = False,
+) -> int:
     """Write a folder of PNG files; return the number of samples.
 
     Each split has a folder, with a folder for each kind of picture and ``metadata.csv``, one line a
     sample: what Hugging Face calls an image folder. Pixels keep their values: rank 3 is the grey
-    value 3, which looks black.
+    value 3, which looks black. Beside the splits stand ``README.md``, ``LICENSE``,
+    ``dataset.json`` with what the attributes of the files say, and ``SHA256SUMS``.
 
     Parameters
     ----------
@@ -86,31 +100,40 @@ def export_png(path: str | Path, out_folder: str | Path, *, progress: bool = Fal
         A file, or a folder of shards.
     out_folder
         The folder to write. It appears under this name only when it is complete.
+    split
+        Only this split; all by default.
     progress
-        Show a progress bar, if on a terminal.
+        Show a progress bar, or lines now and then where there is no terminal.
     """
-    source = Source(open_readers(path))
+    source, sizes, digest = _opened(path, split)
     pictures, facts = EXPORTS[source.dataset.name].pictures, _facts(source)
     if not pictures:
         raise SynthprobeError(
             f"samples of {source.dataset.name} are not pictures: export them as webdataset."
         )
-    with new_folder(Path(out_folder)) as folder, progress_bar(source.rows, progress) as bar:
-        for split in source.splits:
-            for name in pictures:
-                (folder / split / name).mkdir(parents=True)
-            files = [f"{name}_file_name" for name in pictures]
-            with (folder / split / CSV_NAME).open("w", encoding="utf-8", newline="") as stream:
+    sums: dict[str, str] = {}
+    rows = sum(sizes.values())
+    with new_folder(Path(out_folder)) as folder, progress_bar(rows, progress) as bar:
+        for name in sizes:
+            for picture in pictures:
+                (folder / name / picture).mkdir(parents=True)
+            files = [f"{picture}_file_name" for picture in pictures]
+            with (folder / name / CSV_NAME).open("w", encoding="utf-8", newline="") as stream:
                 table = csv.writer(stream, lineterminator="\n")
                 table.writerow(["split", "index", *files, *facts])
-                for sample in _samples(source, split):
-                    names = [f"{name}/{sample.index:08}.png" for name in pictures]
-                    for file, picture in zip(names, sample.pictures.values(), strict=True):
-                        (folder / split / file).write_bytes(png(picture))
+                for sample in _samples(source, name):
+                    names = [f"{picture}/{sample.index:08}.png" for picture in pictures]
+                    for file, pixels in zip(names, sample.pictures.values(), strict=True):
+                        content = png(pixels)
+                        (folder / name / file).write_bytes(content)
+                        sums[f"{name}/{file}"] = hashlib.sha256(content).hexdigest()
                     values = [json.dumps(value) for value in sample.facts.values()]
-                    table.writerow([split, sample.index, *names, *values])
+                    table.writerow([name, sample.index, *names, *values])
                     bar.update()
-    return source.rows
+            sums[f"{name}/{CSV_NAME}"] = file_sha256(folder / name / CSV_NAME)
+        source.check_digests()
+        _write_notes(folder, source, "png", sizes, digest, sums)
+    return rows
 
 
 def export_webdataset(
@@ -118,13 +141,15 @@ def export_webdataset(
     out_folder: str | Path,
     samples_per_shard: int = 1000,
     *,
+    split: str | None = None,
     progress: bool = False,
 ) -> int:
     """Write tar files for WebDataset; return the number of samples.
 
     Sample 7 of train of RDE is ``train-00000007.image.png``, ``.rank.png`` and ``.json`` in one of
     ``train-000000.tar``, ``train-000001.tar``, ... What is not a picture is in the ``.json``. The
-    same dataset gives the same bytes.
+    same dataset gives the same bytes. Beside the tar files stand ``README.md``, ``LICENSE``,
+    ``dataset.json`` and ``SHA256SUMS``, as by `export_png`.
 
     Parameters
     ----------
@@ -134,28 +159,75 @@ def export_webdataset(
         The folder to write. It appears under this name only when it is complete.
     samples_per_shard
         Samples in each tar file but the last.
+    split
+        Only this split; all by default.
     progress
-        Show a progress bar, if on a terminal.
+        Show a progress bar, or lines now and then where there is no terminal.
     """
     if isinstance(samples_per_shard, bool) or not 1 <= samples_per_shard <= MAX_PER_SHARD:
         raise SynthprobeError(
             f"samples_per_shard is {samples_per_shard!r}: it must be a whole number from 1 to "
             f"{MAX_PER_SHARD}."
         )
-    source = Source(open_readers(path))
-    with new_folder(Path(out_folder)) as folder, progress_bar(source.rows, progress) as bar:
-        for split in source.splits:
-            samples = _samples(source, split)
+    source, sizes, digest = _opened(path, split)
+    sums: dict[str, str] = {}
+    rows = sum(sizes.values())
+    with new_folder(Path(out_folder)) as folder, progress_bar(rows, progress) as bar:
+        for name in sizes:
+            samples = _samples(source, name)
             for number in count():
                 shard = list(islice(samples, 1))
                 if not shard:
                     break
-                name = folder / f"{split}-{number:06}.tar"
-                with tarfile.open(name, "w", format=tarfile.USTAR_FORMAT) as archive:
+                file = folder / f"{name}-{number:06}.tar"
+                with tarfile.open(file, "w", format=tarfile.USTAR_FORMAT) as archive:
                     for sample in chain(shard, islice(samples, samples_per_shard - 1)):
                         _add_sample(archive, sample)
                         bar.update()
-    return source.rows
+                sums[file.name] = file_sha256(file)
+        source.check_digests()
+        _write_notes(folder, source, "webdataset", sizes, digest, sums)
+    return rows
+
+
+def _opened(path: str | Path, split: str | None) -> tuple[Source, dict[str, int], str]:
+    """The rows of a dataset; the splits to write, with their sizes; and its content digest."""
+    with open_dataset(path) as data:
+        digest = data.content_digest
+        if split is not None and not len(data[split]):
+            raise SynthprobeError(f"{split} of {path} has no samples.")
+    source = Source(open_readers(path))
+    check_exportable(source)
+    sizes = {
+        name: sum(part.rows for part in parts)
+        for name, parts in source.splits.items()
+        if split in (None, name)
+    }
+    return source, sizes, digest
+
+
+def _write_notes(
+    folder: Path,
+    source: Source,
+    kind: Literal["png", "webdataset"],
+    splits: Mapping[str, int],
+    content_digest: str,
+    sums: dict[str, str],
+) -> None:
+    """Write what goes with the samples, and last of all the hashes of everything."""
+    facts = ExportFacts(
+        source=source,
+        kind=kind,
+        splits=splits,
+        pictures=EXPORTS[source.dataset.name].pictures,
+        others=_facts(source),
+        content_digest=content_digest,
+    )
+    for name, text in export_notes(facts).items():
+        (folder / name).write_text(text, "utf-8")
+        sums[name] = hashlib.sha256(text.encode()).hexdigest()
+    lines = [f"{sha256}  {name}\n" for name, sha256 in sums.items()]
+    (folder / SUMS).write_text("".join(lines), "utf-8")
 
 
 def _add_sample(archive: tarfile.TarFile, sample: _Exported) -> None:

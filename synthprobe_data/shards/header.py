@@ -23,6 +23,14 @@ from synthprobe_data.random import FORMAT_VERSION
 from synthprobe_data.registry import DATASETS
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.layout import Column, columns_of
+from synthprobe_data.shards.selection import (
+    INDEX,
+    SELECTED_FROM,
+    SELECTION,
+    Selection,
+    check_indices,
+    with_index,
+)
 
 MAX_ROWS: Final = 100_000_000
 MAX_TEXT_BYTES: Final = 60_000
@@ -45,6 +53,8 @@ class Header:
     content_digest: str
     columns: list[Column]
     rows: int
+    selection: Selection | None = None
+    """Where the samples were taken from, if they are selected ones, with indices of their own."""
 
     def is_config(self, settings: Any) -> bool:
         """Whether these settings are the config; those that are left out have their defaults."""
@@ -70,6 +80,12 @@ def read_header(file: h5py.File) -> Header:
     if len(text["content_digest"]) != 64 or set(text["content_digest"]) - set("0123456789abcdef"):
         raise SynthprobeError("its content_digest is not a SHA-256.")
     columns = columns_of(dataset, config)
+    selection = None
+    if SELECTED_FROM in file.attrs or SELECTION in file.attrs:
+        selection = Selection(
+            selected_from=_text(file, SELECTED_FROM), selection=_text(file, SELECTION)
+        )
+        columns = with_index(columns)
     rows = _check_columns(file, columns)
     splits = _check_splits(_json_object(file, "splits"), rows)
     starts = _json_object(file, "index_start")
@@ -77,6 +93,8 @@ def read_header(file: h5py.File) -> Header:
         _is_whole(v, 0, _INDEX_LIMIT) for v in starts.values()
     ):
         raise SynthprobeError("its index_start does not fit its splits.")
+    if selection is not None:
+        check_indices(file[INDEX.name], splits, starts)
     return Header(
         dataset=dataset,
         version=text["version"],
@@ -87,6 +105,7 @@ def read_header(file: h5py.File) -> Header:
         content_digest=text["content_digest"],
         columns=columns,
         rows=rows,
+        selection=selection,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ def describe(path: str | Path) -> dict[str, Any]:
                 column.name: {"dtype": str(column.dtype), "shape": list(column.shape)}
                 for column in header.columns
             },
+            "selection": asdict(data.selection) if data.selection else None,
             "config": data.config.to_dict(),
             "content_digest": data.content_digest,
             "files": [
@@ -62,10 +64,14 @@ def summary(facts: dict[str, Any]) -> str:
         f"{facts['path']}: {facts['title']} ({facts['dataset']}), version {facts['version']}, "
         f"{facts['license']}",
         f"  samples   {facts['samples']}: "
-        + ", ".join(_span(name, **split) for name, split in facts["splits"].items()),
+        + ", ".join(
+            _span(name, split["samples"], 0 if facts["selection"] else split["start"])
+            for name, split in facts["splits"].items()
+        ),
         f"  size      {_megabytes(facts['bytes'])} in {counted(len(facts['files']), 'file')}, "
         f"{_megabytes(facts['decoded_bytes'])} decoded",
         f"  seed      {facts['seed']}",
+        *_selected(**(facts["selection"] or {})),
         "  config    " + _wrapped([f"{name} {value}" for name, value in facts["config"].items()]),
         "  row       "
         + _wrapped(
@@ -86,12 +92,19 @@ def summary(facts: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _selected(selected_from: str = "", selection: str = "") -> list[str]:
+    """Where selected samples are from."""
+    if not selected_from:
+        return []
+    return [f"  selected  {selection[:200]}", f"            from {selected_from}"]
+
+
 def _file(file: str, samples: int, bytes: int, sha256: str | None, **_: Any) -> str:
     line = f"  {file}  {counted(samples, 'sample')}, {_megabytes(bytes)}"
     return line + (f", sha256 {sha256[:16]}..." if sha256 else "")
 
 
-def _span(name: str, start: int, samples: int) -> str:
+def _span(name: str, samples: int, start: int) -> str:
     return f"{name} {samples}" + (f" from index {start}" if start else "")
 
 

@@ -85,8 +85,9 @@ def write_attributes(
     splits: Mapping[str, tuple[int, int]],
     index_start: Mapping[str, int],
     content_digest: str,
+    others: Mapping[str, str] | None = None,
 ) -> None:
-    """Write all that is not per sample."""
+    """Write all that is not per sample; ``others`` are attributes that only some files have."""
     attributes = {
         "synthprobe_format": FORMAT_VERSION,
         "dataset": dataset.name,
@@ -99,6 +100,7 @@ def write_attributes(
         "license": dataset.license,
         "citation": dataset.citation,
         **dataset.attributes(config),
+        **(others or {}),
     }
     for name, value in attributes.items():
         file.attrs[name] = _fixed_text(value) if isinstance(value, str) else value

@@ -15,28 +15,45 @@ from synthprobe_data.dataset import Block, Dataset
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.rde import RDE, Difficulty, Scene, read_difficulty, read_scene
 from synthprobe_data.settings import Config
+from synthprobe_data.shards.columns import known_columns, read_columns
+from synthprobe_data.shards.condition import Condition
+from synthprobe_data.shards.guard import check_files
+from synthprobe_data.shards.indexing import positions
 from synthprobe_data.shards.manifest import MANIFEST, read_manifest
 from synthprobe_data.shards.reader import ShardReader
+from synthprobe_data.shards.selection import INDEX, Selection
 from synthprobe_data.words import counted
 
 Sample = dict[str, NDArray[Any]]
 """One row: the arrays by name."""
 
 
-def open_dataset(path: str | Path) -> OpenDataset:
+def open_dataset(path: str | Path, *, trusted: bool = False) -> OpenDataset:
     """Open a dataset: a file, or a folder of shards.
 
     Its rows are decoded when they are read. It may be pickled and may cross a fork: each process
     opens the files for itself.
+
+    Parameters
+    ----------
+    path
+        The file or the folder.
+    trusted
+        Open the files at once. Otherwise a child process with limits opens each of them first, as
+        no Python code can catch a crash of the HDF5 library on a file that was made to cause one.
+        That takes a tenth of a second, or some for a large file.
     """
     path = Path(path)
     if not path.is_dir():
-        reader = ShardReader(path)
+        reader = ShardReader(path, trusted=trusted)
         return OpenDataset(path, [reader], reader.header.content_digest)
     manifest = read_manifest(path)
-    readers = [ShardReader(path / entry.file) for entry in manifest.shards]
-    if not readers:
+    if not manifest.shards:
         raise SynthprobeError(f"{path / MANIFEST} names no shards.")
+    paths = [path / entry.file for entry in manifest.shards]
+    if not trusted:
+        check_files(paths)
+    readers = [ShardReader(path, trusted=True) for path in paths]
     for reader, entry in zip(readers, manifest.shards, strict=True):
         header = reader.header
         if (
@@ -45,6 +62,7 @@ def open_dataset(path: str | Path) -> OpenDataset:
             or header.content_digest != entry.content_digest
             or not header.is_config(manifest.config)
             or header.seed != manifest.seed
+            or header.selection is not None
         ):
             raise SynthprobeError(f"{reader.path} is not the shard that {MANIFEST} describes.")
     return OpenDataset(path, readers, manifest.content_digest)
@@ -62,6 +80,8 @@ class OpenDataset:
         self.version: str = first.version
         self.config: Config = first.config
         self.seed: int = first.seed
+        self.selection: Selection | None = first.selection
+        """Where the samples were taken from, if they are selected ones."""
         self._splits: dict[str, Split] = {}
         for reader in readers:
             for name, (start, stop) in reader.header.splits.items():
@@ -82,6 +102,34 @@ class OpenDataset:
 
     def __len__(self) -> int:
         return sum(self.splits.values())
+
+    def select(
+        self,
+        out: str | Path,
+        *,
+        where: str | None = None,
+        rows: Any = None,
+        split: str | None = None,
+        force: bool = False,
+        progress: bool = False,
+    ) -> OpenDataset:
+        """Write some samples into a file of their own; return it, opened.
+
+        The file says where they are from. The arguments are those of
+        `synthprobe_data.shards.select.select`.
+        """
+        from synthprobe_data.shards.select import select  # which itself opens datasets
+
+        select(self.path, out, where=where, rows=rows, split=split, force=force, progress=progress)
+        return open_dataset(out)
+
+    def __repr__(self) -> str:
+        splits = ", ".join(f"{name} {size}" for name, size in self.splits.items())
+        selected = f", {self.selection.selection}" if self.selection else ""
+        return (
+            f"<dataset {self.dataset.name} {self.version} in {str(self.path)!r}: {splits}"
+            f"{selected}, seed {self.seed}, content digest {self.content_digest[:16]}...>"
+        )
 
     def close(self) -> None:
         """Close the files; they are opened again when they are next read."""
@@ -128,16 +176,67 @@ class Split:
         reader, _, stop = self._parts[part]
         return reader, stop - (self._ends[part] - index)
 
+    def index_of(self, position: int) -> int:
+        """The index, within the whole split, of the sample at a position that is here."""
+        reader, row = self.locate(position)
+        if reader.header.selection is not None:
+            return int(reader.read(INDEX.name, row))
+        return self.index_start + int(position) % len(self)
+
     @overload
-    def __getitem__(self, index: int) -> Sample: ...
+    def __getitem__(self, index: int | np.integer[Any]) -> Sample: ...
     @overload
-    def __getitem__(self, index: slice) -> Block: ...
-    def __getitem__(self, index: int | slice) -> Sample | Block:
-        """One sample, or the arrays of several."""
-        if isinstance(index, slice):
-            return self.read(range(*index.indices(len(self))))
-        reader, row = self.locate(index)
+    def __getitem__(self, index: slice | Sequence[int] | NDArray[Any]) -> Block: ...
+    @overload
+    def __getitem__(self, index: str) -> NDArray[Any]: ...
+    def __getitem__(self, index: Any) -> Sample | Block | NDArray[Any]:
+        """One sample; the arrays of several; or a column, by its name.
+
+        Several are named by a slice, a list or an array of whole numbers, or a mask. A column has
+        the values of all samples, so one of pictures may be large. Of RDE also ``depth``,
+        ``convexity_only``, ``pieces`` and ``cue_distance`` are columns, computed where they are not
+        stored, and of every dataset ``index``.
+        """
+        if isinstance(index, str):
+            return self._column(index)
+        if isinstance(index, bool | np.bool_) or not isinstance(index, int | np.integer):
+            return self.read(positions(index, len(self), self.name).tolist())
+        reader, row = self.locate(int(index))
         return {column.name: reader.read(column.name, row) for column in reader.header.columns}
+
+    def _column(self, name: str) -> NDArray[Any]:
+        blocks = [block[name] for block in self._blocks([name])]
+        if not blocks:
+            header = self._parts[0][0].header
+            dtypes = {column.name: column.dtype for column in header.columns}
+            shape = known_columns(header)[name]
+            return np.empty((0, *shape), dtypes.get(name, np.int64))
+        return np.concatenate(blocks)
+
+    def _blocks(self, names: Sequence[str]) -> Iterator[Block]:
+        for reader, _, _ in self._parts:
+            yield from read_columns(reader, self.name, names)
+
+    def where(self, condition: str) -> NDArray[np.int64]:
+        """The positions of all samples that meet a condition, such as ``"depth >= 4"``.
+
+        `synthprobe_data.shards.condition` says what it may be. It may name the same columns as an
+        index.
+        """
+        asked = Condition(condition, known_columns(self._parts[0][0].header))
+        blocks = self._blocks(sorted(asked.names))
+        met = [np.zeros(0, bool), *(asked.holds(block) for block in blocks)]
+        return np.flatnonzero(np.concatenate(met))
+
+    def __repr__(self) -> str:
+        columns = ", ".join(
+            " ".join([c.name, str(c.dtype), "x".join(map(str, c.shape))]).rstrip()
+            for c in self._parts[0][0].header.columns
+        )
+        return (
+            f"<split {self.name} of {self._dataset.name}: {counted(len(self), 'sample')} "
+            f"with {columns}>"
+        )
 
     def read(self, indices: Sequence[int], names: Sequence[str] | None = None) -> Block:
         """The arrays of these samples, of all datasets or of those that are named."""

@@ -20,7 +20,7 @@ from synthprobe_data.rde import RDE
 from synthprobe_data.rde import preview as rde
 from synthprobe_data.shards.opened import OpenDataset, Sample, open_dataset
 from synthprobe_data.shards.writer import check_target, write_bytes
-from synthprobe_data.words import counted
+from synthprobe_data.words import counted, file_name
 
 MAX_SAMPLES: Final = 200
 _GAP: Final = 12
@@ -80,6 +80,17 @@ def contact_sheet(
         return _sheet(data, name, drawn), len(drawn)
 
 
+def sheet_name(path: str | Path, split: str | None = None, start: int = 0) -> Path:
+    """A name for the sheet in the current folder: ``rde-test.png`` for the split test of rde.h5.
+
+    If it does not start with the first sample, the name says that, too.
+    """
+    with open_dataset(path) as data:
+        name = next(iter(data.splits)) if split is None else data[split].name
+    since = f"-from-{start}" if start else ""
+    return Path(f"{Path(path).resolve().stem}-{file_name(name)}{since}.png")
+
+
 def write_sheet(
     path: str | Path,
     out: str | Path,
@@ -112,9 +123,10 @@ def write_sheet(
 
 
 def _sheet(data: OpenDataset, split: str, indices: range) -> Image.Image:
-    preview, first = PREVIEWS[data.dataset.name], data[split].index_start
+    preview, chosen = PREVIEWS[data.dataset.name], data[split]
     strips = [
-        _strip(f"{split} {first + i}", preview.panels(data[split][i], data.config)) for i in indices
+        _strip(f"{split} {chosen.index_of(i)}", preview.panels(chosen[i], data.config))
+        for i in indices
     ]
     across = min(preview.across, len(strips))
     down = -(-len(strips) // across)

@@ -21,7 +21,7 @@ from synthprobe_data.shards.export import png
 from synthprobe_data.shards.opened import OpenDataset, Split, open_dataset
 from synthprobe_data.shards.writer import check_target, write_text
 from synthprobe_data.views.explanation import Explanation, explain, pick_split
-from synthprobe_data.views.figure import file_name
+from synthprobe_data.words import file_name
 
 MAX_SAMPLES: Final = 20_000
 _FIGURES: Final = {
@@ -58,7 +58,7 @@ def write_page(
     force
         Replace an existing file.
     progress
-        Show a progress bar, if on a terminal.
+        Show a progress bar, or lines now and then where there is no terminal.
     """
     out = Path(out)
     if out.suffix.lower() not in (".html", ".htm"):

@@ -89,7 +89,7 @@ def explain(data: OpenDataset, split: Split, position: int) -> Explanation:
     config = data.config
     assert isinstance(config, RdeConfig)  # as `pick_split` has made sure
     sample = split[position]
-    index = split.index_start + position
+    index = split.index_of(position)
     _check(sample, config, f"{split.name} {index}")
     n = int(sample["n_rectangles"])
     rectangles, label = sample["rectangles"][:n], sample["label"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +21,7 @@ from synthprobe_data.views.panels import (
     frame,
 )
 from synthprobe_data.words import counted
+from synthprobe_data.words import file_name as file_name  # for the figures of others, too
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,14 +95,6 @@ def explain_to_file(
         explanation = explain(data, chosen, index)
     write_bytes(out, draw(explanation, kind))
     return out
-
-
-def file_name(split: str) -> str:
-    """A split, as part of the name of a file.
-
-    Its own name may come from a stranger, and must not lead elsewhere.
-    """
-    return re.sub(r"[^\w.-]", "_", split)[:40]
 
 
 def draw(explanation: Explanation, kind: str = "png") -> bytes:

@@ -279,3 +279,29 @@ def test_help_explains_the_command(command: str, capsys: pytest.CaptureFixture[s
         assert "usage: synthprobe-shards" in said
         assert command in said
         assert "PATH" in said
+
+
+def test_preview_names_its_output_itself(
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("preview", source) == 0
+    assert run("preview", source, "--split", "test", "--start", 1) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said == ["rde-train.png: 6 samples", "rde-test-from-1.png: 2 samples"]
+    assert set(os.listdir(tmp_path)) == {"rde.h5", "rde-train.png", "rde-test-from-1.png"}
+    assert run("preview", source) == 2
+    assert "rde-train.png exists and is left as it is" in capsys.readouterr().err
+    assert run("preview", source, "--force") == 0
+    assert run("preview", source, "--split", "dev") == 2
+
+
+def test_export_takes_a_split(source: Path, tmp_path: Path) -> None:
+    for kind, name in (("png", "test"), ("webdataset", "test-000000.tar")):
+        out = tmp_path / kind
+        assert run("export", source, "--out", out, "--format", kind, "--split", "test") == 0
+        notes = {"README.md", "LICENSE", "dataset.json", "SHA256SUMS"}
+        assert set(os.listdir(out)) == {name, *notes}

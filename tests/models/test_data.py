@@ -99,6 +99,19 @@ def test_images_and_targets_have_the_range_and_shape_that_networks_take(
     assert sample["target"].max() <= 1
 
 
+def test_selected_samples_are_read_too(paths: dict[str, Path], tmp_path: Path) -> None:
+    with (
+        open_dataset(paths["folder"]) as data,
+        data.select(tmp_path / "few.h5", where="index % 4 == 2", split="train") as few,
+    ):
+        index = few["train"]["index"].tolist()
+        assert index == list(range(2, 41, 4))
+        samples = ShardDataset(tmp_path / "few.h5", "train")
+        assert len(samples) == len(index)
+        for position, original in enumerate(index):
+            assert_same(samples[position], expected(data["train"][original]))
+
+
 def test_an_index_out_of_range_ends_the_iteration(paths: dict[str, Path]) -> None:
     dataset = ShardDataset(paths["file"], "test")
     with pytest.raises(IndexError):
