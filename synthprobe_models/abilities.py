@@ -80,6 +80,11 @@ class Ability:
     rule: str
     """The rule in words, with its thresholds."""
 
+    @property
+    def heading(self) -> str:
+        """The metric, with an arrow to where it is better."""
+        return f"{self.title} {'↑' if self.higher_is_better else '↓'}"
+
 
 def decide_covariance(found: Evidence) -> Outcome:
     """Centered Square: whether the square is painted as well where the pixel never was before."""

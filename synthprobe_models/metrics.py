@@ -103,7 +103,7 @@ class Delta(Metric):
     """
 
     name = "delta"
-    title = "off by > 1.25"
+    title = "pixels off by > 1.25"
     higher_is_better = False
     meaning = "share of pixels that are off by a factor of more than 1.25"
 

@@ -42,7 +42,7 @@ FIGURES: Final[dict[int, tuple[Figure, ...]]] = {
         Figure("test loss", ("test", "loss"), "loss", 1),
         Figure("gen. gap", ("gap",), "gap", 1),
         Figure("Ord", ("test", "ord"), "ord", 100),
-        Figure("off by > 1.25", ("test", "delta"), "delta_1.25", 100),
+        Figure("pixels off by > 1.25", ("test", "delta"), "delta_1.25", 100),
         Figure("RMSE", ("test", "rmse"), "rmse", 100),
     ),
     2: (
@@ -144,12 +144,12 @@ def _markdown(number: int, size: str, lines: Sequence[Line]) -> str:
 
 _SCALES: Final = {
     1: (
-        "Lower is better in every column. *Off by > 1.25* is the share of pixels that are off by "
-        "a factor of more than 1.25, the paper's δ1.25; what others call δ1.25 is the share of "
-        "those that are not. It, Ord (pairs of pixels in the wrong order) and RMSE are multiplied "
-        "by 100; losses are as they are. (The paper says that all of its figures are multiplied by "
-        "100; beside its RMSE a rooted loss cannot be so small, so its losses are read as they "
-        "are, too.)\n"
+        "Lower is better in every column. *Pixels off by > 1.25* is the share of pixels that are "
+        "off by a factor of more than 1.25, the paper's δ1.25; what others call δ1.25 is the share "
+        "of those that are not. It, Ord (pairs of pixels in the wrong order) and RMSE are "
+        "multiplied by 100; losses are as they are. (The paper says that all of its figures are "
+        "multiplied by 100; beside its RMSE a rooted loss cannot be so small, so its losses are "
+        "read as they are, too.)\n"
     ),
     2: "In percent. Higher is better.\n",
     3: "Accuracy of the masked codes, in percent. Higher is better.\n",
@@ -333,7 +333,9 @@ def _plot(path: Path, number: int, size: str, lines: Sequence[Line]) -> None:
     title = f"Table {number}, preset {size}"
     if number == 3:
         title += f", mode {lines[0].results[0]['data']['config']['mode']}"
-    canvas.suptitle(title)
+    words = {True: "↓ lower is better", False: "↑ higher is better"}
+    better = dict.fromkeys(words[figure.lower_is_better] for figure in figures)
+    canvas.suptitle(f"{title} ({', '.join(better)})")
     with replaced(path) as part:
         canvas.savefig(part, format="png", dpi=110, metadata={"Software": None})
 

@@ -75,6 +75,8 @@ def test_a_structure_of_ones_own_is_profiled_and_nothing_is_trained_twice(
         found = facts["abilities"][probe]
         assert f"| {ability.name} | {probe} | **{found['answer']}** |" in page
         assert ability.rule in page
+        assert found["lower_is_better"] == (probe == "rde")
+        assert f"| {ability.title} {'↓' if probe == 'rde' else '↑'} |" in page
         run = json.loads((out / "runs" / probe / "mine-0" / "result.json").read_text())
         assert found["evidence"]["test"] == [run["test"][ability.measure]]
     assert len(facts["abilities"]["rde"]["evidence"]["baseline"]) == 2

@@ -54,6 +54,7 @@ def test_a_table_is_written_beside_the_papers_and_nothing_is_trained_twice(
     paths = make_table(2, "mini", tmp_path, seeds=2, rows=rows, epochs=1, machine=QUIET)
     text = paths.markdown.read_text(encoding="utf-8")
     assert "| Fourier + Decor. |" in text
+    assert "| row | train IOU ↑, here | train IOU ↑, paper | test IOU ↑, here |" in text
     assert "| Lambda (R = 7); here window 3 |" in text
     assert "| 100.00 |" in text  # the paper's figures, and the bound of a window as wide as w
     (trained,) = [line for line in text.splitlines() if line.startswith("Trained with ")]
@@ -154,7 +155,10 @@ def test_the_solver_is_a_row_that_scores_perfectly_without_training(tmp_path, mo
     with open(paths.csv, newline="", encoding="utf-8") as file:
         (line,) = csv.DictReader(file)
     assert [float(line[name]) for name in ("loss", "gap", "ord", "delta_1.25", "rmse")] == [0] * 5
-    assert "| Reference solver | 0.00 | - |" in paths.markdown.read_text(encoding="utf-8")
+    assert line["lower_is_better"] == "loss gap ord delta_1.25 rmse"
+    text = paths.markdown.read_text(encoding="utf-8")
+    assert "| Reference solver | 0.00 | - |" in text
+    assert "| pixels off by > 1.25 ↓, here | pixels off by > 1.25 ↓, paper |" in text
     result = RunFolder(tmp_path / "runs" / "solver-0").read_result()
     assert result is not None
     assert (result["test_samples"], result["test"]["rmse"]) == (2, 0.0)
