@@ -114,7 +114,8 @@ def _markdown(profiles: Sequence[Profile]) -> str:
         "# Structures by abilities",
         "",
         f"Preset `{first.preset}`, {seeds} {'seed' if seeds == 1 else 'seeds'}. The first columns "
-        f"were trained, the last ones are checks of an untrained layer.",
+        f"were trained, the last ones are checks of an untrained layer. ↑: higher is better, ↓: "
+        f"lower is better.",
         "",
         "![Structures by abilities](matrix.png)",
         "",
@@ -218,6 +219,10 @@ def _figure(path: Path, profiles: Sequence[Profile]) -> None:
     axis.set_xticks([column + 0.5 for column in range(len(heads))], heads, fontsize=8)
     axis.tick_params(length=0, labeltop=True, labelbottom=False)
     axis.spines[:].set_visible(False)
+    words = "↑ higher is better\n↓ lower is better"
+    axis.annotate(
+        words, (0, 0), (-5, 4), textcoords="offset points", ha="right", va="bottom", fontsize=8
+    )
     with replaced(path) as part:
         canvas.savefig(part, format="png", dpi=110, metadata={"Software": None})
 

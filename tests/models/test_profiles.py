@@ -108,6 +108,10 @@ def test_the_matrix_says_what_failed_and_what_does_not_fit_and_goes_on(
     assert rows["mine", "centered-square"]["seeds"] == "2"
     assert rows["mine", "centered-square"]["answer"] == "no"
     text = (out / "matrix.md").read_text(encoding="utf-8")
+    # What was trained and what was not are never called alike.
+    assert " | paints anywhere (IOU ↑, where trained / elsewhere) | " in text
+    assert " | translation covariant, untrained | " in text
+    assert "ranslation covariance" not in text
     assert "| mine-broken | does not fit | failed |" in text
     (line,) = [line for line in text.splitlines() if line.startswith("- mine-broken, ")]
     assert line.startswith("- mine-broken, centered-square: failed: ")
