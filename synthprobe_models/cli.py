@@ -160,7 +160,7 @@ def _inspect(given: argparse.Namespace) -> int:
     from synthprobe_data.shards.writer import check_target
     from synthprobe_models.field_picture import draw_field, write_png
     from synthprobe_models.inspection import check_name, inspect
-    from synthprobe_models.report import inspection_text, sides
+    from synthprobe_models.report import LiveReport, sides
 
     check_name(given.name)
     if given.width is not None and given.width < 1:
@@ -177,7 +177,12 @@ def _inspect(given: argparse.Namespace) -> int:
             pictures[at] = given.out / f"{given.name}-{at}.png"
             check_target(pictures[at], force=given.force)
     found = inspect(
-        given.name, probe=given.probe, shape=given.shape, width=given.width, seed=given.seed
+        given.name,
+        probe=given.probe,
+        shape=given.shape,
+        width=given.width,
+        seed=given.seed,
+        watcher=None if given.json else LiveReport(),
     )
     for at, path in pictures.items():
         sight = found.sights[0]
@@ -188,7 +193,6 @@ def _inspect(given: argparse.Namespace) -> int:
         facts = found.to_dict() | {"pictures": {at: str(path) for at, path in pictures.items()}}
         print(json.dumps(facts, indent=1))
         return 0
-    print(inspection_text(found))
     for path in pictures.values():
         print(path)
     return 0

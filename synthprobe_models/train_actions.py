@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import itertools
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +35,7 @@ from synthprobe_models.runs import evaluate_checkpoint, finished_run, train_run
 from synthprobe_models.settings import TrainSettings, preset
 from synthprobe_models.source import STREAM, Source, open_source
 from synthprobe_models.standing import standings
-from synthprobe_models.sweep import sweep
+from synthprobe_models.sweep import RUNS, sweep
 from synthprobe_models.tables import make_table
 from synthprobe_models.train import Machine
 from synthprobe_models.train_cli import NAMED, OPTIONS
@@ -78,11 +80,14 @@ def search(given: argparse.Namespace) -> int:
     source = _source(given)
     settings = _settings(given, source)
     machine = _machine(given, Share())
+    numbers = itertools.count(1)
 
     def run(at_rate: TrainSettings, samples: Source, out: Path) -> dict[str, Any]:
         for line in standings([(at_rate, out)]):
             say(f"{out}: {line}")
-        return finished_run(at_rate, samples, out, machine=machine, command=given.command_line)
+        label = f"{at_rate.probe}, {at_rate.name}, rate {at_rate.rate:g}, {next(numbers)} of {RUNS}"
+        labelled = dataclasses.replace(machine, label=label)
+        return finished_run(at_rate, samples, out, machine=labelled, command=given.command_line)
 
     results = sweep(settings, source, given.out, run)
     for result in results:

@@ -69,7 +69,17 @@ def test_a_structure_of_ones_own_is_profiled_and_nothing_is_trained_twice(
     words = ["profile", "mine", "--load", str(mine), "--out", str(out), "--epochs", "1"]
     assert main(words) == 0
     page = (out / "mine.md").read_text(encoding="utf-8")
-    assert page in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert page in said.out
+    runs = [line.partition(", loss ")[0] for line in said.err.splitlines() if ": epoch " in line]
+    assert runs == [  # in the order in which the page has the abilities
+        "centered-square, mine, seed 1 of 1, 1 of 5: epoch 1 of 1",
+        "color-code, mine, seed 1 of 1, 2 of 5: epoch 1 of 1",
+        "rde, mine, seed 1 of 1, 3 of 5: epoch 1 of 1",
+        "rde, unet, seed 1 of 2, 4 of 5: epoch 1 of 1",
+        "rde, unet, seed 2 of 2, 5 of 5: epoch 1 of 1",
+    ]
+    assert "mine: checks without training" in said.err.splitlines()
     facts = json.loads((out / "mine.json").read_text(encoding="utf-8"))
     for probe, ability in ABILITIES.items():
         found = facts["abilities"][probe]

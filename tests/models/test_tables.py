@@ -11,6 +11,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from joblib.externals.loky import get_reusable_executor  # noqa: E402
+
 from synthprobe_data import RdeConfig, SynthprobeError, open_dataset  # noqa: E402
 from synthprobe_models import tables  # noqa: E402
 from synthprobe_models.cli import main  # noqa: E402
@@ -123,6 +125,26 @@ def test_runs_side_by_side_are_those_of_one_after_another(tmp_path) -> None:
     assert figures[0] == figures[1]
     with pytest.raises(SynthprobeError, match="jobs is 0: it must be a whole number from 1"):
         make_table(2, "mini", tmp_path / "1", rows=rows, epochs=1, jobs=0)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_run_of_a_table_says_which_one_it_is_and_how_far(tmp_path, jobs: int, capfd) -> None:
+    # Workers of an earlier test would write to where the error output was then.
+    get_reusable_executor().shutdown(wait=True)
+    rows = ["lambda-pe", "lambda-local-7"]
+    make_table(2, "mini", tmp_path, rows=rows, seeds=2, epochs=2, jobs=jobs)
+    said = capfd.readouterr().err.splitlines()
+    epochs = [line.partition(", loss ")[0] for line in said if ": epoch " in line]
+    places = [("lambda-pe", 1), ("lambda-pe", 2), ("lambda-local-7", 1), ("lambda-local-7", 2)]
+    assert sorted(epochs) == sorted(
+        f"centered-square, {name}, seed {seed} of 2, {i} of 4: epoch {epoch} of 2"
+        for i, (name, seed) in enumerate(places, 1)
+        for epoch in (1, 2)
+    )
+    complete = [line for line in said if ": complete, test loss " in line]
+    assert len(complete) == (4 if jobs == 2 else 0)
+    make_table(2, "mini", tmp_path / "quiet", rows=rows[:1], epochs=2, machine=QUIET)
+    assert "epoch" not in capfd.readouterr().err
 
 
 def told(text: str) -> list[tuple[str, str, str]]:
