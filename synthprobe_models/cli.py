@@ -37,6 +37,7 @@ Exit codes: 0 all is well, 2 the command could not be done.
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the command, with one subcommand for each thing to do."""
     from synthprobe_models.train_cli import add_commands
+    from synthprobe_models.word_lists import KeysParser
 
     parser = Parser(
         prog=_PROGRAM,
@@ -45,7 +46,9 @@ def build_parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(
+        dest="command", required=True, metavar="COMMAND", parser_class=KeysParser
+    )
 
     _add(commands, "list", _list, "list every structure and network")
 
@@ -123,7 +126,9 @@ def _import() -> Callable[[list[str]], int]:
 
 
 def _run(words: list[str]) -> int:
-    given = build_parser().parse_args(words)
+    from synthprobe_models.word_lists import spread
+
+    given = build_parser().parse_args(spread(words))
     given.command_line = shlex.join([_PROGRAM, *words])
     _load(given.load)
     from synthprobe_data.compiling import compiling_announced
