@@ -159,6 +159,22 @@ def test_a_damaged_folder_is_not_put_down_to_the_structure(
     assert "mine-0 has a run with other settings" in capsys.readouterr().err
 
 
+def test_a_run_with_other_settings_is_neither_kept_nor_gone_on_with(
+    tmp_path: Path, mine: Path, capsys
+) -> None:
+    words = ["profile", "mine", "--load", str(mine), "--out", str(tmp_path / "out")]
+    words += ["--probes", "centered-square", "--epochs"]
+    assert main([*words, "1"]) == 0
+    page = (tmp_path / "out" / "mine.md").read_bytes()
+    for name in ("mine", "mine-broken"):
+        del STRUCTURES[name]
+    capsys.readouterr()
+    assert main([*words, "2"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "mine-0 has a run with other settings: remove it, or take another folder." in line
+    assert (tmp_path / "out" / "mine.md").read_bytes() == page
+
+
 def test_force_trains_again(tmp_path: Path, mine: Path, monkeypatch) -> None:
     out = tmp_path / "out"
     words = ["profile", "mine", "--out", str(out), "--probes", "centered-square", "--epochs", "1"]
