@@ -80,6 +80,11 @@ class Ability:
     rule: str
     """The rule in words, with its thresholds."""
 
+    @property
+    def heading(self) -> str:
+        """The metric, with an arrow to where it is better."""
+        return f"{self.title} {'↑' if self.higher_is_better else '↓'}"
+
 
 def decide_covariance(found: Evidence) -> Outcome:
     """Centered Square: whether the square is painted as well where the pixel never was before."""
@@ -132,7 +137,7 @@ ABILITIES: Final[Mapping[str, Ability]] = {
     ability.probe: ability
     for ability in (
         Ability(
-            name="translation covariance",
+            name="paints anywhere",
             probe="centered-square",
             measure="iou",
             title="IOU",
@@ -145,8 +150,8 @@ ABILITIES: Final[Mapping[str, Ability]] = {
                 f"of the white pixel alone, or the test IOU is below {BY_HEART:.0%} of the "
                 f"training IOU. *in part*: it is below {ALIKE:.0%} of it, or the training IOU is "
                 f"below {WHOLE:.0%}. *yes*: neither. So a structure that treats positions as a "
-                f"set does not pass, though it is translation covariant: it has no place to paint "
-                f"at."
+                f"set does not pass, though it is translation covariant, as the check without "
+                f"training says: it has no place to paint at."
             ),
         ),
         Ability(

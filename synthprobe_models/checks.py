@@ -145,6 +145,15 @@ def receptive_field(
     )
 
 
+def check_size(shape: Sequence[int]) -> None:
+    """Raise `SynthprobeError` if these positions are too few for `translation_errors`."""
+    if min(shape) < SMALLEST:
+        raise SynthprobeError(
+            f"{' x '.join(map(str, shape))} positions are too few to move something about: "
+            f"take at least {SMALLEST} along each axis."
+        )
+
+
 def translation_errors(
     module: nn.Module, channels: int, shape: Sequence[int], *, seed: int = 0
 ) -> TranslationErrors:
@@ -164,11 +173,7 @@ def translation_errors(
     seed
         Of the content.
     """
-    if min(shape) < SMALLEST:
-        raise SynthprobeError(
-            f"{' x '.join(map(str, shape))} positions are too few to move something about: "
-            f"take at least {SMALLEST} along each axis."
-        )
+    check_size(shape)
     axes = tuple(range(2, 2 + len(shape)))
     full = _draw(channels, shape, torch.Generator().manual_seed(seed))
     middle = [(n // 2 - n // 12, n // 2 - n // 12 + max(2, n // 6)) for n in shape]

@@ -37,6 +37,7 @@ Exit codes: 0 all is well, 2 the command could not be done.
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the command, with one subcommand for each thing to do."""
     from synthprobe_models.train_cli import add_commands
+    from synthprobe_models.word_lists import KeysParser
 
     parser = Parser(
         prog=_PROGRAM,
@@ -45,7 +46,9 @@ def build_parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(
+        dest="command", required=True, metavar="COMMAND", parser_class=KeysParser
+    )
 
     _add(commands, "list", _list, "list every structure and network")
 
@@ -123,7 +126,9 @@ def _import() -> Callable[[list[str]], int]:
 
 
 def _run(words: list[str]) -> int:
-    given = build_parser().parse_args(words)
+    from synthprobe_models.word_lists import spread
+
+    given = build_parser().parse_args(spread(words))
     given.command_line = shlex.join([_PROGRAM, *words])
     _load(given.load)
     from synthprobe_data.compiling import compiling_announced
@@ -160,7 +165,7 @@ def _inspect(given: argparse.Namespace) -> int:
     from synthprobe_data.shards.writer import check_target
     from synthprobe_models.field_picture import draw_field, write_png
     from synthprobe_models.inspection import check_name, inspect
-    from synthprobe_models.report import inspection_text, sides
+    from synthprobe_models.report import LiveReport, sides
 
     check_name(given.name)
     if given.width is not None and given.width < 1:
@@ -177,7 +182,12 @@ def _inspect(given: argparse.Namespace) -> int:
             pictures[at] = given.out / f"{given.name}-{at}.png"
             check_target(pictures[at], force=given.force)
     found = inspect(
-        given.name, probe=given.probe, shape=given.shape, width=given.width, seed=given.seed
+        given.name,
+        probe=given.probe,
+        shape=given.shape,
+        width=given.width,
+        seed=given.seed,
+        watcher=None if given.json else LiveReport(),
     )
     for at, path in pictures.items():
         sight = found.sights[0]
@@ -188,7 +198,6 @@ def _inspect(given: argparse.Namespace) -> int:
         facts = found.to_dict() | {"pictures": {at: str(path) for at, path in pictures.items()}}
         print(json.dumps(facts, indent=1))
         return 0
-    print(inspection_text(found))
     for path in pictures.values():
         print(path)
     return 0

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -13,24 +12,14 @@ import torch
 from torch import nn
 
 from synthprobe_data import SynthprobeError
-from synthprobe_models.checks import (
-    ROUNDING,
-    ReceptiveField,
-    TranslationErrors,
-    double_precision,
-    is_deterministic,
-    permutation_error,
-    receptive_field,
-    seeded,
-    stir,
-    translation_errors,
-)
+from synthprobe_models.checks import seeded
 from synthprobe_models.costs import Growth, Part, count_parts, measure_growth
 from synthprobe_models.counting import build_bare
 from synthprobe_models.layers.parts import Mix
 from synthprobe_models.load import describe_error
 from synthprobe_models.probes import Probe, find_probe, fitting
 from synthprobe_models.registry import NETWORKS, STRUCTURES, Structure
+from synthprobe_models.sights import Check, Sight, Watcher
 
 CANVAS: Final[Mapping[int, tuple[int, ...]]] = {1: (128,), 2: (28, 28)}
 """By the number of axes, the positions of the checks. 28 is a multiple of the usual window, 7."""
@@ -38,64 +27,6 @@ NETWORK_CANVAS: Final[Mapping[int, tuple[int, ...]]] = {1: (128,), 2: (32, 32)}
 """The same for whole networks: 32 can be halved as often as the published U-Net does, 5 times."""
 PREFERRED: Final = "centered-square"
 """The probe whose options a structure is looked at with, if it fits: it is about covariance."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sight:
-    """What the checks find out about one layer of a structure, or about a network."""
-
-    shape: tuple[int, ...]
-    """The positions."""
-    centre: ReceptiveField
-    corner: ReceptiveField
-    translation: TranslationErrors
-    permutation: float
-    deterministic: bool
-
-    @property
-    def sees_all(self) -> bool:
-        """Whether the output everywhere depends on the input everywhere, for every input."""
-        return min(self.centre.share, self.corner.share) == 1
-
-    @property
-    def can_see_all(self) -> bool:
-        """Whether there is for every position an input that lets it be seen."""
-        return min(self.centre.ever, self.corner.ever) == 1
-
-    @property
-    def translation_covariant(self) -> bool:
-        """Whether content moves through it, away from the edge."""
-        return self.translation.inside < ROUNDING
-
-    @property
-    def covariant_but_for_a_pattern(self) -> bool:
-        """Whether content moves through it, if a pattern that lies over all is left aside."""
-        return self.translation.contrast < ROUNDING
-
-    @property
-    def permutation_equivariant(self) -> bool:
-        """Whether it treats the positions as a set."""
-        return self.permutation < ROUNDING
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "shape": list(self.shape),
-            "sees_all": self.sees_all,
-            "can_see_all": self.can_see_all,
-            "reached": {
-                name: {"at": list(field.at), "share": field.share, "ever": field.ever}
-                for name, field in (("centre", self.centre), ("corner", self.corner))
-            },
-            "translation_covariant": self.translation_covariant,
-            "covariant_but_for_a_pattern": self.covariant_but_for_a_pattern,
-            "translation_errors": {
-                name: _finite(error) for name, error in vars(self.translation).items()
-            },
-            "permutation_equivariant": self.permutation_equivariant,
-            "permutation_error": _finite(self.permutation),
-            "deterministic": self.deterministic,
-        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,11 +66,6 @@ class Inspection:
         }
 
 
-def _finite(error: float | None) -> float | None:
-    """JSON knows no infinity, which is the error of what varies, but not with the input."""
-    return error if error is None or math.isfinite(error) else None
-
-
 def check_name(name: str) -> None:
     """Raise `SynthprobeError` with the closest names, unless it is one of the registry."""
     names = [*STRUCTURES, *NETWORKS]
@@ -156,6 +82,7 @@ def inspect(
     shape: Sequence[int] | None = None,
     width: int | None = None,
     seed: int = 0,
+    watcher: Watcher | None = None,
 ) -> Inspection:
     """Look at a structure, or a network, from all sides.
 
@@ -171,6 +98,8 @@ def inspect(
         The channels; those of the probe by default.
     seed
         Of the initial parameters and of all inputs.
+    watcher
+        Is told the parts as they finish; some structures take minutes.
     """
     check_name(name)
     probes = fitting(name)
@@ -188,17 +117,25 @@ def inspect(
     try:
         with seeded(seed):
             look = _inspect_network if name in NETWORKS else _inspect_structure
-            return look(name, chosen, None if shape is None else tuple(shape), width, seed)
+            positions = None if shape is None else tuple(shape)
+            return look(name, chosen, positions, width, seed, watcher or Watcher())
     except SynthprobeError:
         raise
     except Exception as error:
+        if watcher is not None and error is watcher.failure:
+            raise
         raise SynthprobeError(
             f"{name} cannot be built and run in the probe {chosen.name}: {describe_error(error)}."
         ) from error
 
 
 def _inspect_structure(
-    name: str, probe: Probe, shape: tuple[int, ...] | None, width: int | None, seed: int
+    name: str,
+    probe: Probe,
+    shape: tuple[int, ...] | None,
+    width: int | None,
+    seed: int,
+    watcher: Watcher,
 ) -> Inspection:
     structure = STRUCTURES[name]
     positions = probe.shape if shape is None else shape
@@ -215,7 +152,10 @@ def _inspect_structure(
     canvas = CANVAS[len(positions)] if shape is None else positions
     row = CANVAS[1] if shape is None else (int(torch.Size(shape).numel()),)
     canvases = [canvas, row] if len(canvas) > 1 and 1 in structure.dimensions else [canvas]
-    return Inspection(
+    checks = [_layer_check(structure, probe.name, channels, c, seed) for c in canvases]
+    for check in checks:  # what is wrong is said before anything else
+        check.try_once()
+    found = Inspection(
         name=name,
         title=structure.title,
         source=structure.source,
@@ -224,14 +164,16 @@ def _inspect_structure(
         width=channels,
         network=(*parts, total),
         layer=(*one, all_of_one),
-        growth=measure_growth(make, channels, len(positions)),
-        sights=tuple(_look(structure, probe.name, channels, c, seed) for c in canvases),
     )
+    watcher.counted(found)
+    found = replace(found, growth=measure_growth(make, channels, len(positions)))
+    watcher.counted(found)
+    return replace(found, sights=tuple(check.look(watcher) for check in checks))
 
 
-def _look(
+def _layer_check(
     structure: Structure, probe: str, channels: int, shape: tuple[int, ...], seed: int
-) -> Sight:
+) -> Check:
     """One layer in its frame for what it sees; the structure alone for its symmetries.
 
     The frame treats every position alike and adds no more than itself to what is seen.
@@ -240,11 +182,16 @@ def _look(
     def make() -> nn.Module:
         return structure.make(channels, shape, probe)
 
-    return _sight(lambda: Mix(make(), channels), make, channels, shape, seed)
+    return Check(lambda: Mix(make(), channels), make, channels, shape, seed)
 
 
 def _inspect_network(
-    name: str, probe: Probe, shape: tuple[int, ...] | None, width: int | None, seed: int
+    name: str,
+    probe: Probe,
+    shape: tuple[int, ...] | None,
+    width: int | None,
+    seed: int,
+    watcher: Watcher,
 ) -> Inspection:
     network = NETWORKS[name]
     positions = probe.shape if shape is None else shape
@@ -253,7 +200,9 @@ def _inspect_network(
     )
     canvas = NETWORK_CANVAS[len(positions)] if shape is None else positions
     build = partial(probe.make, name, shape=canvas, width=width)
-    return Inspection(
+    check = Check(build, build, probe.inputs, canvas, seed)
+    check.try_once()
+    found = Inspection(
         name=name,
         title=network.title,
         source=network.source,
@@ -261,37 +210,6 @@ def _inspect_network(
         shape=positions,
         width=width,
         network=(*parts, total),
-        sights=(_sight(build, build, probe.inputs, canvas, seed),),
     )
-
-
-def _sight(
-    seen: Callable[[], nn.Module],
-    moved: Callable[[], nn.Module],
-    channels: int,
-    shape: tuple[int, ...],
-    seed: int,
-) -> Sight:
-    with double_precision(), seeded(seed):
-        layer, module = seen(), moved()
-        _check_shape(layer, channels, shape)
-        stir(module, seed)
-        return Sight(
-            shape=shape,
-            centre=receptive_field(layer, channels, shape, seed=seed),
-            corner=receptive_field(layer, channels, shape, at=(0,) * len(shape), seed=seed),
-            translation=translation_errors(module, channels, shape, seed=seed),
-            permutation=permutation_error(module, channels, shape, seed=seed),
-            deterministic=is_deterministic(module, channels, shape, seed=seed),
-        )
-
-
-def _check_shape(module: nn.Module, channels: int, shape: tuple[int, ...]) -> None:
-    with torch.no_grad():
-        y = module.eval()(torch.zeros(1, channels, *shape))
-    if not isinstance(y, torch.Tensor) or y.shape[2:] != shape:
-        given = tuple(y.shape) if isinstance(y, torch.Tensor) else type(y).__name__
-        raise SynthprobeError(
-            f"(1, {channels}, {', '.join(map(str, shape))}) became {given}: "
-            f"the output must have the positions of the input."
-        )
+    watcher.counted(found)
+    return replace(found, sights=(check.look(watcher),))

@@ -15,6 +15,7 @@ import torch
 from synthprobe_data import SynthprobeError
 from synthprobe_data.workers import ended_by_dead_workers, run_in_worker
 from synthprobe_models.load import LOADED, load_as_elsewhere
+from synthprobe_models.progress import on_terminal, run_label, say
 from synthprobe_models.runs import finished_run
 from synthprobe_models.settings import TrainSettings
 from synthprobe_models.source import Source
@@ -28,6 +29,8 @@ class Plan:
     settings: TrainSettings
     source: Source
     out: Path
+    label: str = ""
+    """Which run it is, for people; by default by its probe, name and seed."""
 
 
 def finished_runs(
@@ -80,7 +83,8 @@ def _results(
     from joblib import Parallel, delayed
 
     threads = max(1, torch.get_num_threads() // jobs)
-    quiet = replace(machine, progress=False)
+    # Bars of several processes would overwrite one another; lines do not.
+    apart = replace(machine, progress=machine.progress and not on_terminal())
     pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
     tasks = (
         delayed(run_in_worker)(
@@ -88,7 +92,7 @@ def _results(
             _finish_one,
             i,
             plan,
-            quiet,
+            apart,
             command,
             threads,
             LOADED.get(plan.settings.name),
@@ -96,8 +100,10 @@ def _results(
         for i, plan in enumerate(plans)
     )
     try:
-        with ended_by_dead_workers(pool), pool, _bar(len(plans), machine.progress) as bar:
+        with ended_by_dead_workers(pool), pool, _bar(len(plans), jobs, machine.progress) as bar:
             for index, result in pool(tasks):
+                if machine.progress:
+                    say(f"{_label(plans[index])}: {_outcome(result)}")
                 bar.update()
                 yield plans[index], result
     except BrokenProcessPool as error:
@@ -128,13 +134,27 @@ def _finish_one(
 
 
 def _finish(plan: Plan, machine: Machine, command: str | None) -> dict[str, Any] | DivergedError:
+    machine = replace(machine, label=_label(plan))
     try:
         return finished_run(plan.settings, plan.source, plan.out, machine=machine, command=command)
     except DivergedError as error:
         return error
 
 
-def _bar(runs: int, wanted: bool) -> Any:
+def _label(plan: Plan) -> str:
+    settings = plan.settings
+    return plan.label or run_label(settings.name, settings.probe, settings.seed)
+
+
+def _outcome(result: dict[str, Any] | DivergedError) -> str:
+    if isinstance(result, DivergedError):
+        return str(result).rstrip(".")
+    return f"complete, test loss {result['test']['loss']:.4g}, {result['seconds']:.0f} s"
+
+
+def _bar(runs: int, jobs: int, wanted: bool) -> Any:
     from tqdm import tqdm
 
-    return tqdm(total=runs, unit="run", disable=None if wanted else True)
+    return tqdm(
+        desc=f"{jobs} runs at a time", total=runs, unit="run", disable=None if wanted else True
+    )

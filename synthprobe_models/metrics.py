@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import torch
@@ -38,6 +38,8 @@ class Metric(ABC):
     title: ClassVar[str]
     """As in tables."""
     higher_is_better: ClassVar[bool]
+    meaning: ClassVar[str]
+    """What it is, in a few words."""
 
     def __init__(self) -> None:
         self.values: list[float | None] = []
@@ -82,6 +84,7 @@ class Rmse(Metric):
     name = "rmse"
     title = "RMSE"
     higher_is_better = False
+    meaning = "root of the mean squared error of a picture"
 
     def _measure(
         self, prediction: Tensor, target: Tensor, extra: Mapping[str, Tensor]
@@ -95,12 +98,14 @@ class Rmse(Metric):
 class Delta(Metric):
     """The share of pixels that are off by a factor of more than 1.25.
 
-    A prediction that is not a positive number counts as off.
+    Lower is better, as in the paper: what others call δ1.25 is the share of pixels that are not
+    off. A prediction that is not a positive number counts as off.
     """
 
     name = "delta"
-    title = "δ1.25"
+    title = "pixels off by > 1.25"
     higher_is_better = False
+    meaning = "share of pixels that are off by a factor of more than 1.25"
 
     def _measure(
         self, prediction: Tensor, target: Tensor, extra: Mapping[str, Tensor]
@@ -129,6 +134,7 @@ class Ord(Metric):
     name = "ord"
     title = "Ord"
     higher_is_better = False
+    meaning = "share of pairs of pixels whose order is wrong"
 
     def __init__(
         self, pairs: int = PAIRS, seed: int = PAIR_SEED, tolerance: float = TOLERANCE
@@ -167,6 +173,7 @@ class Iou(Metric):
     name = "iou"
     title = "IOU"
     higher_is_better = True
+    meaning = "intersection over union of what is found and what is there"
 
     def __init__(self, threshold: float = 0.5) -> None:
         super().__init__()
@@ -197,6 +204,7 @@ class MaskedCodeAccuracy(Metric):
     name = "masked_code_accuracy"
     title = "accuracy of masked codes"
     higher_is_better = True
+    meaning = "share of masked codes that are found"
 
     def __init__(self, threshold: float = 0.0) -> None:
         super().__init__()
@@ -223,6 +231,7 @@ class SegmentationAccuracy(Metric):
     name = "segmentation_accuracy"
     title = "accuracy of the segmentation"
     higher_is_better = True
+    meaning = "share of pixels whose class is found"
 
     def _measure(
         self, prediction: Tensor, target: Tensor, extra: Mapping[str, Tensor]
@@ -246,6 +255,7 @@ class MeanLoss(Metric):
     name = "loss"
     title = "loss"
     higher_is_better = False
+    meaning = "the loss that it was trained with"
 
     def __init__(self, loss: Loss, extra: Sequence[str] = ()) -> None:
         super().__init__()
@@ -270,6 +280,35 @@ METRICS_OF: Final[Mapping[str, tuple[Callable[[], Metric], ...]]] = {
     "color-code": (MaskedCodeAccuracy,),
 }
 """By the name of a dataset: what makes its metrics, in the order of the paper's tables."""
+
+
+METRICS: Final[Mapping[str, type[Metric]]] = {
+    metric.name: metric
+    for metric in (MeanLoss, Ord, Delta, Rmse, Iou, MaskedCodeAccuracy, SegmentationAccuracy)
+}
+"""By name."""
+GAP: Final = "gap"
+"""Beside the metrics in a result: the generalisation gap, of which lower is better, too."""
+
+
+def directions(names: Iterable[str]) -> dict[str, Any]:
+    """What JSON says of some metrics beside their values.
+
+    Parameters
+    ----------
+    names
+        Of the metrics, or `GAP`.
+    """
+    names = list(names)
+    return {
+        "lower_is_better": {
+            name: name == GAP or not METRICS[name].higher_is_better for name in names
+        },
+        "meaning": {
+            name: "test loss less training loss" if name == GAP else METRICS[name].meaning
+            for name in names
+        },
+    }
 
 
 def generalisation_gap(train_loss: float, test_loss: float) -> float:

@@ -175,7 +175,7 @@ PROBES: Final[Mapping[str, Probe]] = {
         ),
         Probe(
             name="centered-square",
-            ability="translation covariance",
+            ability="paints anywhere",
             inputs=1,
             outputs=1,
             shape=(64, 64),

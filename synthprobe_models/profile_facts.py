@@ -65,6 +65,7 @@ def profile_facts(profile: Profile) -> dict[str, Any]:
                 "answer": cell.outcome.answer,
                 "because": cell.outcome.because,
                 "measure": ABILITIES[probe].measure,
+                "lower_is_better": not ABILITIES[probe].higher_is_better,
                 "evidence": cell.evidence and cell.evidence.to_dict(),
                 "rule": ABILITIES[probe].rule,
                 "structure": cell.structure,

@@ -40,6 +40,7 @@ _CSV: Final = (
     "answer",
     "because",
     "measure",
+    "lower_is_better",
     "seeds",
     "train",
     "test",
@@ -83,9 +84,9 @@ def short(probe: str, found: Evidence) -> str:
 
 
 _SHORT: Final = {
-    "rde": "100 RMSE, with it / baseline",
-    "centered-square": "IOU, where trained / elsewhere",
-    "color-code": "masked codes found, and of the way from guessing to all",
+    "rde": "100 RMSE ↓, with it / baseline",
+    "centered-square": "IOU ↑, where trained / elsewhere",
+    "color-code": "masked codes found ↑, and of the way from guessing to all",
 }
 
 
@@ -113,7 +114,8 @@ def _markdown(profiles: Sequence[Profile]) -> str:
         "# Structures by abilities",
         "",
         f"Preset `{first.preset}`, {seeds} {'seed' if seeds == 1 else 'seeds'}. The first columns "
-        f"were trained, the last ones are checks of an untrained layer.",
+        f"were trained, the last ones are checks of an untrained layer. ↑: higher is better, ↓: "
+        f"lower is better.",
         "",
         "![Structures by abilities](matrix.png)",
         "",
@@ -170,7 +172,8 @@ def _csv(profiles: Sequence[Profile]) -> str:
         for probe, cell in one.cells.items():
             ability, outcome = ABILITIES[probe], cell.outcome
             start = [one.name, probe, ability.name, outcome.answer, outcome.because]
-            writer.writerow([*start, ability.measure, len(cell.results), *_values(cell)])
+            measure = [ability.measure, str(not ability.higher_is_better).lower()]
+            writer.writerow([*start, *measure, len(cell.results), *_values(cell)])
     return text.getvalue()
 
 
@@ -216,6 +219,10 @@ def _figure(path: Path, profiles: Sequence[Profile]) -> None:
     axis.set_xticks([column + 0.5 for column in range(len(heads))], heads, fontsize=8)
     axis.tick_params(length=0, labeltop=True, labelbottom=False)
     axis.spines[:].set_visible(False)
+    words = "↑ higher is better\n↓ lower is better"
+    axis.annotate(
+        words, (0, 0), (-5, 4), textcoords="offset points", ha="right", va="bottom", fontsize=8
+    )
     with replaced(path) as part:
         canvas.savefig(part, format="png", dpi=110, metadata={"Software": None})
 

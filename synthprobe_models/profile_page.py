@@ -60,13 +60,14 @@ def write_page(out: Path, profile: Profile) -> PagePaths:
 
 def figures_text(probe: str, found: Evidence) -> str:
     """The figures that an answer rests on, in a line."""
-    test = _range(found.test, probe)
+    heading, test = ABILITIES[probe].heading, _range(found.test, probe)
     if probe == "rde":
-        return f"RMSE {test}; baseline {_range(found.baseline, probe)}; guess {found.guess:.4f}"
+        baseline = _range(found.baseline, probe)
+        return f"{heading} {test}; baseline {baseline}; guess {found.guess:.4f}"
     if probe == "centered-square":
         train = _range(found.train, probe)
-        return f"IOU {train} where trained, {test} elsewhere; guess {found.guess:.0%}"
-    return f"{test} of masked codes; guess {found.guess:.0%}"
+        return f"{heading} {train} where trained, {test} elsewhere; guess {found.guess:.0%}"
+    return f"{heading} {test}; guess {found.guess:.0%}"
 
 
 def _range(values: Sequence[float], probe: str) -> str:
@@ -146,7 +147,9 @@ def outdated_lines(profiles: Iterable[Profile]) -> list[str]:
 
 def run_lines(cells: Mapping[str, Cell]) -> list[str]:
     """A table of all runs."""
-    rows = [["run", "seed", "train", "test", "parameters", "training", "data", "seconds"]]
+    rows = [
+        ["run", "seed", "measure", "train", "test", "parameters", "training", "data", "seconds"]
+    ]
     for probe, cell in cells.items():
         measure = ABILITIES[probe].measure
         for result in (*cell.results, *cell.baseline):
@@ -156,6 +159,7 @@ def run_lines(cells: Mapping[str, Cell]) -> list[str]:
                 [
                     f"{result['name']}{options}, {probe}",
                     str(result["settings"]["seed"]),
+                    ABILITIES[probe].heading,
                     f"{result['train'][measure]:.4f}",
                     f"{result['test'][measure]:.4f}",
                     f"{result['parameters']:,}",
@@ -237,10 +241,10 @@ def _panel(axis: Any, probe: str, cell: Cell) -> None:
     axis.set_xticks(range(len(groups)), list(groups))
     axis.set_xlim(-0.6, len(groups) - 0.4)
     if probe == "rde":
-        axis.set_ylabel("RMSE, lower is better")
+        axis.set_ylabel(f"{ability.heading}, lower is better")
     else:
         axis.set_ylim(0, 105)
-        axis.set_ylabel(f"{ability.title}, %")
+        axis.set_ylabel(f"{ability.heading}, %, higher is better")
 
 
 def _field(axis: Any, inspection: Mapping[str, Any]) -> None:

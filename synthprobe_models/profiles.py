@@ -245,9 +245,9 @@ class Profiler:
     def _label(self, name: str, probe: str, seed: int) -> str:
         """Which run it is, and the how many-eth of all."""
         seeds = max(self.seeds, BASELINE_SEEDS) if name == BASELINE else self.seeds
-        label = run_label(name, probe, seed, seeds)
         number = self._numbers.get((name, probe, seed))
-        return label if number is None else f"{label}, {number} of {len(self._numbers)}"
+        place = None if number is None else (number, len(self._numbers))
+        return run_label(name, probe, seed, seeds, place)
 
     def _run(self, name: str, probe: str, seed: int) -> dict[str, Any]:
         settings = self._settings(name, probe, seed)
@@ -285,6 +285,8 @@ class Profiler:
                     return kept["inspection"], None
             except (OSError, ValueError, KeyError, TypeError, AttributeError):
                 pass  # not there, or not whole: look again
+        if self.machine.progress:
+            say(f"{name}: checks without training")
         try:
             found = inspect(name)
         except SynthprobeError as error:

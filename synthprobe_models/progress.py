@@ -18,11 +18,19 @@ def say(sentence: str) -> None:
     """
     from tqdm import tqdm
 
+    if sys.stderr is None:
+        return
     tqdm.write(sentence, file=sys.stderr)
     sys.stderr.flush()
 
 
-def run_label(name: str, probe: str, seed: int, seeds: int | None = None) -> str:
+def run_label(
+    name: str,
+    probe: str,
+    seed: int,
+    seeds: int | None = None,
+    place: tuple[int, int] | None = None,
+) -> str:
     """Which run it is, in a few words.
 
     Parameters
@@ -31,14 +39,17 @@ def run_label(name: str, probe: str, seed: int, seeds: int | None = None) -> str
         Of the run.
     seeds
         How many runs with the seeds from 0 it is one of, if it is one of several.
+    place
+        Its number among all runs of the command, from 1, and how many there are.
     """
     which = f"seed {seed}" if seeds is None else f"seed {seed + 1} of {seeds}"
-    return f"{probe}, {name}, {which}"
+    whole = "" if place is None else f", {place[0]} of {place[1]}"
+    return f"{probe}, {name}, {which}{whole}"
 
 
 def on_terminal() -> bool:
     """Whether bars can be drawn."""
-    return sys.stderr.isatty()
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 class RunBar:

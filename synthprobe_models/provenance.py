@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import subprocess
-import sys
-from functools import cache, partial
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
 from synthprobe_data import __version__
 from synthprobe_models.load import FILES, LOADED
-from synthprobe_models.registry import NETWORKS, STRUCTURES
+from synthprobe_models.source_hash import file_hash
 
 _PROJECT: Final = "synthprobe"
 
@@ -39,7 +37,7 @@ def provenance(name: str) -> dict[str, Any]:
         "commit": commit(),
         "load": LOADED.get(name),
         "files": dict(FILES),
-        "source": source_hash(name),
+        "source": file_hash(name),
     }
 
 
@@ -87,24 +85,3 @@ def _installed_from(package: Path) -> str | None:
     except (metadata.PackageNotFoundError, OSError, ValueError, AttributeError):
         return None
     return found if isinstance(found, str) else None
-
-
-def source_hash(name: str) -> str | None:
-    """The SHA-256 of the file that a structure or network is defined in, if there is one."""
-    loaded = LOADED.get(name)
-    if loaded in FILES:
-        return FILES[loaded]
-    entry = STRUCTURES.get(name) or NETWORKS.get(name)
-    build: Any = None if entry is None else entry.build
-    while isinstance(build, partial):
-        build = build.func
-    return _module_hash(getattr(build, "__module__", None))
-
-
-@cache
-def _module_hash(module: str | None) -> str | None:
-    file = getattr(sys.modules.get(module or ""), "__file__", None)
-    try:
-        return None if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()
-    except OSError:
-        return None

@@ -4,12 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from synthprobe_models.checks import ROUNDING, ReceptiveField, TranslationErrors
 from synthprobe_models.costs import Growth, Part
-from synthprobe_models.inspection import Inspection, Sight
+from synthprobe_models.inspection import Inspection
+from synthprobe_models.sights import Sight, Watcher
 
 
 def inspection_text(found: Inspection) -> str:
     """An inspection, on about one screen."""
+    lines = _counted(found)
+    for sight in found.sights:
+        lines += ["", *_sight(sight, _what(found))]
+    return "\n".join(lines)
+
+
+class LiveReport(Watcher):
+    """Prints the lines of `inspection_text` as soon as what they say is known."""
+
+    def __init__(self) -> None:
+        self._found: Inspection | None = None
+
+    def counted(self, found: Inspection) -> None:
+        """Print what was counted, but not twice."""
+        before = [] if self._found is None else _counted(self._found)
+        self._print(_counted(found)[len(before) :])
+        self._found = found
+
+    def saw(self, shape: Sequence[int], centre: ReceptiveField, corner: ReceptiveField) -> None:
+        """Print what is seen."""
+        assert self._found is not None  # counting comes first
+        self._print(["", *_seen(_what(self._found), shape, centre, corner)])
+
+    def moved(self, errors: TranslationErrors) -> None:
+        """Print whether it is translation covariant."""
+        self._print([_moved(errors)])
+
+    def permuted(self, error: float) -> None:
+        """Print whether it is permutation equivariant."""
+        self._print([_permuted(error)])
+
+    def ran_twice(self, deterministic: bool) -> None:
+        """Print whether it is deterministic."""
+        self._print([_twice(deterministic)])
+
+    def _print(self, lines: Iterable[str]) -> None:
+        try:
+            for line in lines:
+                print(line, flush=True)
+        except OSError as error:
+            self.failure = error
+            raise
+
+
+def _what(found: Inspection) -> str:
+    return "one layer" if found.layer else "the network"
+
+
+def _counted(found: Inspection) -> list[str]:
+    """What is counted, as far as it is known."""
     width = "" if found.width is None else f", {found.width} channels"
     lines = [
         f"{found.name}: {found.title}" + (f" ({found.source})" if found.source else ""),
@@ -21,9 +73,7 @@ def inspection_text(found: Inspection) -> str:
         lines += ["", *_parts("part of one layer", found.layer)]
     if found.growth is not None:
         lines += ["", growth_line(found.growth)]
-    for sight in found.sights:
-        lines += ["", *_sight(sight, "one layer" if found.layer else "the network")]
-    return "\n".join(lines)
+    return lines
 
 
 def sides(shape: Iterable[int]) -> str:
@@ -50,32 +100,54 @@ def _parts(heading: str, parts: Sequence[Part]) -> list[str]:
 
 
 def _sight(sight: Sight, what: str) -> list[str]:
-    translation = sight.translation
-    centre, corner = sight.centre, sight.corner
-    sees = _yes(sight.sees_all)
-    if sight.can_see_all and not sight.sees_all:
+    return [
+        *_seen(what, sight.shape, sight.centre, sight.corner),
+        _moved(sight.translation),
+        _permuted(sight.permutation),
+        _twice(sight.deterministic),
+    ]
+
+
+def _seen(
+    what: str, shape: Sequence[int], centre: ReceptiveField, corner: ReceptiveField
+) -> list[str]:
+    sees = _yes(min(centre.share, corner.share) == 1)
+    if min(centre.ever, corner.ever) == 1 and sees == "no":
         sees = "yes, but not for every input"
     return [
-        f"{what}, {sides(sight.shape)} positions:",
+        f"{what}, {sides(shape)} positions:",
         f"  sees everything          {sees}: of the input, the centre hears {centre.share:.1%} and "
         f"the corner {corner.share:.1%}",
-        f"  translation covariant    {covariance(sight)}: error {translation.inside:.1e}; of "
-        f"contrasts {translation.contrast:.1e}, up to the edge {translation.edge:.1e}, cyclic "
-        f"{translation.cyclic:.1e}",
-        f"  permutation equivariant  {_yes(sight.permutation_equivariant)}: error "
-        f"{sight.permutation:.1e}",
-        f"  deterministic            {_yes(sight.deterministic)}",
     ]
+
+
+def _moved(errors: TranslationErrors) -> str:
+    return (
+        f"  translation covariant    {_covariance(errors)}: error {errors.inside:.1e}; of "
+        f"contrasts {errors.contrast:.1e}, up to the edge {errors.edge:.1e}, cyclic "
+        f"{errors.cyclic:.1e}"
+    )
+
+
+def _permuted(error: float) -> str:
+    return f"  permutation equivariant  {_yes(error < ROUNDING)}: error {error:.1e}"
+
+
+def _twice(deterministic: bool) -> str:
+    return f"  deterministic            {_yes(deterministic)}"
 
 
 def covariance(sight: Sight) -> str:
     """Whether it is translation covariant, in a word or two."""
-    step = sight.translation.step
-    if sight.translation_covariant:
+    return _covariance(sight.translation)
+
+
+def _covariance(errors: TranslationErrors) -> str:
+    if errors.inside < ROUNDING:
         return "yes"
-    if sight.covariant_but_for_a_pattern:
+    if errors.contrast < ROUNDING:
         return "but for a fixed pattern"
-    return "no" if step is None else f"by steps of {step}"
+    return "no" if errors.step is None else f"by steps of {errors.step}"
 
 
 def _yes(value: bool) -> str:

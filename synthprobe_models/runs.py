@@ -25,7 +25,7 @@ from synthprobe_models.data import ShardDataset, StreamDataset, find_representat
 from synthprobe_models.draws import apart
 from synthprobe_models.evaluate import Evaluation, evaluate, predictions
 from synthprobe_models.failures import clear_errors
-from synthprobe_models.metrics import generalisation_gap
+from synthprobe_models.metrics import GAP, directions, generalisation_gap
 from synthprobe_models.missed import check_explainable, explain_samples
 from synthprobe_models.pictures import write_predictions
 from synthprobe_models.progress import say
@@ -346,6 +346,7 @@ def _result(trainer: Trainer, command: str | None) -> dict[str, Any]:
         "train_samples": train.samples,
         "train": train.metrics,
         "gap": generalisation_gap(train.metrics["loss"], test.metrics["loss"]),
+        **directions([*test.metrics, GAP]),
         "seconds": trainer.seconds,
         "machine": describe_machine(),
         "torch": torch.__version__,

@@ -14,7 +14,7 @@ from synthprobe_data.cards.facts import machine as describe_machine
 from synthprobe_data.rde import RdeConfig, solve
 from synthprobe_models.data import normalisation_of
 from synthprobe_models.evaluate import evaluate
-from synthprobe_models.metrics import generalisation_gap
+from synthprobe_models.metrics import GAP, directions, generalisation_gap
 from synthprobe_models.published import Row
 from synthprobe_models.runs import commit
 from synthprobe_models.source import Source
@@ -85,6 +85,7 @@ def solver_result(source: Source, loss: str, command: str | None = None) -> dict
         "train_samples": train.samples,
         "train": train.metrics,
         "gap": generalisation_gap(train.metrics["loss"], test.metrics["loss"]),
+        **directions([*test.metrics, GAP]),
         "seconds": time.perf_counter() - started,
         "machine": describe_machine(),
         "torch": torch.__version__,

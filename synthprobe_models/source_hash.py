@@ -1,7 +1,9 @@
-"""What a structure is made of, as a hash: its source, what that imports nearby, its parameters.
+"""What a structure is made of, as hashes.
 
-Comments, docstrings and blank lines do not count. Modules of other packages do not, either: what
-is hashed is what somebody edits between two runs.
+`structure_hash` is of its source, of what that imports nearby and of its parameters. Comments,
+docstrings and blank lines do not count. Modules of other packages do not, either: what is hashed is
+what somebody edits between two runs. `file_hash` is of all bytes of one file, as other programs
+compute it.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from types import FunctionType, ModuleType
 from typing import Any, Final
 
 from synthprobe_models.counting import build_bare
-from synthprobe_models.load import LOADED
+from synthprobe_models.load import FILES, LOADED
 from synthprobe_models.probes import PROBES, fitting
 from synthprobe_models.registry import NETWORKS, STRUCTURES, Network, Structure
 
@@ -67,6 +69,30 @@ def structure_hash(name: str) -> str:
         }
         known = _KNOWN[name] = entry, _digest(content)
     return known[1]
+
+
+def file_hash(name: str) -> str | None:
+    """The SHA-256 of the file that a structure or network is defined in, if there is one.
+
+    Parameters
+    ----------
+    name
+        Of the registry.
+    """
+    loaded = LOADED.get(name)
+    if loaded in FILES:
+        return FILES[loaded]
+    entry = STRUCTURES.get(name) or NETWORKS.get(name)
+    sources = [] if entry is None else _sources_of(name, entry.build)
+    return _bytes_hash(sources[0].path) if sources else None
+
+
+@cache
+def _bytes_hash(path: Path) -> str | None:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:  # gone since it was loaded
+        return None
 
 
 @cache

@@ -47,7 +47,7 @@ def standings(wanted: Sequence[Wanted]) -> list[str]:
             again.setdefault(why, []).append(settings)
         elif is_kept(settings, out):
             kept.append(settings)
-        elif folder.checkpoint.exists():
+        elif folder.checkpoint.exists() and settings.same_as(folder.read_settings()):
             begun.append(settings)
     lines = [f"kept, {len(kept)} of {len(wanted)}: {_names(kept)}"] if kept else []
     lines += [f"goes on: {_names(begun)}"] if begun else []

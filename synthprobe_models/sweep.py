@@ -14,6 +14,7 @@ from synthprobe_models.train import DivergedError
 
 FIRST_RATES: Final = (1e-1, 5e-2, 1e-2, 5e-3, 1e-3)
 BETWEEN: Final = 4
+RUNS: Final = len(FIRST_RATES) + BETWEEN
 
 Runner = Callable[[TrainSettings, Source, Path], dict[str, Any]]
 """Trains with some settings in a folder and returns the result."""

@@ -29,6 +29,12 @@ class Figure:
     """Its name among the published figures of a row."""
     times: float
     """What it is multiplied by, as in the paper."""
+    lower_is_better: bool = True
+
+    @property
+    def heading(self) -> str:
+        """Its title, with an arrow to where it is better."""
+        return f"{self.title} {'↓' if self.lower_is_better else '↑'}"
 
 
 FIGURES: Final[dict[int, tuple[Figure, ...]]] = {
@@ -36,14 +42,18 @@ FIGURES: Final[dict[int, tuple[Figure, ...]]] = {
         Figure("test loss", ("test", "loss"), "loss", 1),
         Figure("gen. gap", ("gap",), "gap", 1),
         Figure("Ord", ("test", "ord"), "ord", 100),
-        Figure("δ1.25", ("test", "delta"), "delta_1.25", 100),
+        Figure("pixels off by > 1.25", ("test", "delta"), "delta_1.25", 100),
         Figure("RMSE", ("test", "rmse"), "rmse", 100),
     ),
     2: (
-        Figure("train IOU", ("train", "iou"), "train_iou", 100),
-        Figure("test IOU", ("test", "iou"), "test_iou", 100),
+        Figure("train IOU", ("train", "iou"), "train_iou", 100, lower_is_better=False),
+        Figure("test IOU", ("test", "iou"), "test_iou", 100, lower_is_better=False),
     ),
-    3: (Figure("accuracy", ("test", "masked_code_accuracy"), "accuracy", 100),),
+    3: (
+        Figure(
+            "accuracy", ("test", "masked_code_accuracy"), "accuracy", 100, lower_is_better=False
+        ),
+    ),
 }
 """By the number of a table: its figures, in the order of the paper."""
 
@@ -111,7 +121,7 @@ def _markdown(number: int, size: str, lines: Sequence[Line]) -> str:
     bounded = any(line.bound is not None for line in lines)
     head = ["row"]
     for figure in figures:
-        head += [f"{figure.title}, here", f"{figure.title}, paper"]
+        head += [f"{figure.heading}, here", f"{figure.heading}, paper"]
     head += ["at most"] * bounded
     head += ["parameters, here", "parameters, paper", "epochs", "seeds", "seconds a run"]
     rows = [_cells(line, figures, bounded) for line in lines]
@@ -134,9 +144,12 @@ def _markdown(number: int, size: str, lines: Sequence[Line]) -> str:
 
 _SCALES: Final = {
     1: (
-        "Ord, δ1.25 and RMSE are multiplied by 100; losses are as they are. (The paper says "
-        "that all of its figures are multiplied by 100; beside its RMSE a rooted loss cannot be so "
-        "small, so its losses are read as they are, too.) Lower is better.\n"
+        "Lower is better in every column. *Pixels off by > 1.25* is the share of pixels that are "
+        "off by a factor of more than 1.25, the paper's δ1.25; what others call δ1.25 is the share "
+        "of those that are not. It, Ord (pairs of pixels in the wrong order) and RMSE are "
+        "multiplied by 100; losses are as they are. (The paper says that all of its figures are "
+        "multiplied by 100; beside its RMSE a rooted loss cannot be so small, so its losses are "
+        "read as they are, too.)\n"
     ),
     2: "In percent. Higher is better.\n",
     3: "Accuracy of the masked codes, in percent. Higher is better.\n",
@@ -260,6 +273,7 @@ _CSV_END: Final = (
     "epochs",
     "seconds",
     "commit",
+    "lower_is_better",
 )
 
 
@@ -269,6 +283,7 @@ def _csv(number: int, lines: Sequence[Line]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     titles = [figure.published for figure in figures]
     writer.writerow(["row", "name", "seed", *titles, *(f"paper_{t}" for t in titles), *_CSV_END])
+    lower = " ".join(figure.published for figure in figures if figure.lower_is_better)
     for line in lines:
         values = [figures_of(figure, line) for figure in figures]
         for i, result in enumerate(line.results):
@@ -277,7 +292,7 @@ def _csv(number: int, lines: Sequence[Line]) -> str:
                 + [value[i] for value in values]
                 + [line.row.figures.get(title) for title in titles]
                 + [line.bound, result["parameters"], line.row.parameters or None]
-                + [result["settings"]["epochs"], result["seconds"], result["commit"]]
+                + [result["settings"]["epochs"], result["seconds"], result["commit"], lower]
             )
     return text.getvalue()
 
@@ -310,7 +325,7 @@ def _plot(path: Path, number: int, size: str, lines: Sequence[Line]) -> None:
         )
         for place, values in zip(places, found, strict=True):
             axis.plot(values, [place - 0.2] * len(values), "k|", markersize=9)
-        axis.set_title(figure.title)
+        axis.set_title(figure.heading)
         axis.set_yticks(list(places), [title_of(line) for line in lines], parse_math=False)
         axis.spines[["top", "right"]].set_visible(False)
     axes[0].invert_yaxis()
@@ -318,7 +333,9 @@ def _plot(path: Path, number: int, size: str, lines: Sequence[Line]) -> None:
     title = f"Table {number}, preset {size}"
     if number == 3:
         title += f", mode {lines[0].results[0]['data']['config']['mode']}"
-    canvas.suptitle(title)
+    words = {True: "↓ lower is better", False: "↑ higher is better"}
+    better = dict.fromkeys(words[figure.lower_is_better] for figure in figures)
+    canvas.suptitle(f"{title} ({', '.join(better)})")
     with replaced(path) as part:
         canvas.savefig(part, format="png", dpi=110, metadata={"Software": None})
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from synthprobe_data import DATASETS, SynthprobeError, make_file, open_dataset
 from synthprobe_models.checkpoint import make_folder
 from synthprobe_models.many_runs import Plan, check_jobs, finished_runs
-from synthprobe_models.progress import say
+from synthprobe_models.progress import run_label, say
 from synthprobe_models.published import Row, probe_of
 from synthprobe_models.runs import check_kept
 from synthprobe_models.settings import preset
@@ -146,8 +146,9 @@ def make_table(
             settings=settings,
             source=sources[key_of(row)],
             out=table.folder(row, settings.seed).path,
+            label=run_label(key_of(row), row.probe, settings.seed, seeds, (i, len(wanted))),
         )
-        for row, settings in wanted
+        for i, (row, settings) in enumerate(wanted, 1)
     ]
     for plan in plans:
         check_kept(plan.settings, plan.source, plan.out)
@@ -157,6 +158,8 @@ def make_table(
     if SOLVER in chosen:
         loss = preset(SOLVER.probe, size)["loss"]
         folder = table.folder(SOLVER, 0)
+        if machine is None or machine.progress:
+            say(f"{SOLVER.probe}, {SOLVER.name}: reads the answers off the pixels")
         make_folder(folder.path)
         folder.finish(solver_result(sources[key_of(SOLVER)], loss, command))
     try:
@@ -224,6 +227,7 @@ def data_file(dataset: str, data: TableData, folder: Path, mark: str = "") -> Pa
                 )
         return path
     make_folder(folder)
+    say(f"{dataset}: generates {path}")
     train, test = (data.sizes.get(split) for split in ("train", "test"))
     make_file(dataset, path, config=config, train=train, test=test, progress=True, cards=False)
     return path

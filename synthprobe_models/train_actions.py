@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import itertools
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +20,7 @@ from synthprobe_data.settings import options
 from synthprobe_models.abilities import ABILITIES
 from synthprobe_models.feed import Share
 from synthprobe_models.inspection import check_name
+from synthprobe_models.metrics import METRICS, directions
 from synthprobe_models.order_report import explained_lines, order_facts, order_lines
 from synthprobe_models.plain_json import plain_json
 from synthprobe_models.probes import fitting
@@ -32,7 +35,7 @@ from synthprobe_models.runs import evaluate_checkpoint, finished_run, train_run
 from synthprobe_models.settings import TrainSettings, preset
 from synthprobe_models.source import STREAM, Source, open_source
 from synthprobe_models.standing import standings
-from synthprobe_models.sweep import sweep
+from synthprobe_models.sweep import RUNS, sweep
 from synthprobe_models.tables import make_table
 from synthprobe_models.train import Machine
 from synthprobe_models.train_cli import NAMED, OPTIONS
@@ -77,11 +80,14 @@ def search(given: argparse.Namespace) -> int:
     source = _source(given)
     settings = _settings(given, source)
     machine = _machine(given, Share())
+    numbers = itertools.count(1)
 
     def run(at_rate: TrainSettings, samples: Source, out: Path) -> dict[str, Any]:
         for line in standings([(at_rate, out)]):
             say(f"{out}: {line}")
-        return finished_run(at_rate, samples, out, machine=machine, command=given.command_line)
+        label = f"{at_rate.probe}, {at_rate.name}, rate {at_rate.rate:g}, {next(numbers)} of {RUNS}"
+        labelled = dataclasses.replace(machine, label=label)
+        return finished_run(at_rate, samples, out, machine=labelled, command=given.command_line)
 
     results = sweep(settings, source, given.out, run)
     for result in results:
@@ -118,6 +124,7 @@ def evaluate(given: argparse.Namespace) -> int:
             "epochs": saved.epoch,
             "samples": scores.samples,
             "metrics": scores.metrics,
+            **directions(scores.metrics),
             "worst": [{"index": index, "loss": loss} for index, loss in scores.worst],
             **order_facts(scores),
         }
@@ -125,7 +132,8 @@ def evaluate(given: argparse.Namespace) -> int:
         return 0
     print(f"{saved.settings.name} after {saved.epoch} epochs, {scores.samples} samples")
     for name, value in scores.metrics.items():
-        print(f"  {name:<22} {value:.6g}")
+        better = "higher" if METRICS[name].higher_is_better else "lower"
+        print(f"  {name:<22} {value:<12.6g} {better} is better: {METRICS[name].meaning}")
     if scores.order is not None:
         print("\n".join(["", *order_lines(scores.order), ""]))
     if scores.worst:
@@ -320,4 +328,10 @@ def _pairs(option: str, words: Sequence[str]) -> dict[str, Any]:
 
 
 def _figures(metrics: dict[str, float]) -> str:
-    return ", ".join(f"{name} {value:.6g}" for name, value in metrics.items())
+    """Metrics with their values, and of which of them higher is better."""
+    values = ", ".join(f"{name} {value:.6g}" for name, value in metrics.items())
+    high = [name for name in metrics if METRICS[name].higher_is_better]
+    low = [name for name in metrics if not METRICS[name].higher_is_better]
+    if not high:
+        return f"{values} (lower is better)"
+    return f"{values} (higher is better: {', '.join(high)}; lower: {', '.join(low)})"

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from synthprobe_data.settings import options
 from synthprobe_models.settings import PRESET_NAMES, PROFILE_PRESETS, TABLE_PRESETS, TrainSettings
+from synthprobe_models.word_lists import TABLES, stream_keys, table_keys
 
 _HELP: Final = {
     "optimizer": "paper, ranger21, sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw",
@@ -44,6 +45,7 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
     """Add the commands that train to those of ``synthprobe-probe``, and return them."""
     train = commands.add_parser("train", help="train a structure on a dataset")
     train.set_defaults(act=_act("train"))
+    train.keys = stream_keys
     _add_run_options(train)
     train.add_argument("--out", type=Path, metavar="FOLDER", help="folder of the run")
     train.add_argument("--resume", action="store_true", help="go on with the run in the folder")
@@ -51,6 +53,7 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
 
     search = commands.add_parser("sweep", help="search for a learning rate as the paper did")
     search.set_defaults(act=_act("search"))
+    search.keys = stream_keys
     _add_run_options(search)
     search.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="for the runs")
 
@@ -74,14 +77,15 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
 
     table = commands.add_parser("table", help="train every row of a table of the paper")
     table.set_defaults(act=_act("table"))
-    table.add_argument("number", type=int, choices=(1, 2, 3), help="which table")
+    table.keys = table_keys
+    table.add_argument("number", type=int, choices=TABLES, help="which table")
     table.add_argument("--preset", choices=TABLE_PRESETS, default="mini", help="sizes (mini)")
     table.add_argument("--out", type=Path, metavar="FOLDER", help="folder (table-NUMBER-PRESET)")
     table.add_argument("--seeds", type=int, default=1, metavar="N", help="runs of each row (1)")
     table.add_argument(
         "--rows",
-        nargs="+",
-        metavar="NAME",
+        action="append",
+        metavar="NAME ...",
         help="only these rows, by structure; any other one that fits is a further row",
     )
     table.add_argument("--epochs", type=int, metavar="N", help="instead of the preset's")
@@ -90,17 +94,18 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
     )
     table.add_argument(
         "--data",
-        nargs="+",
+        action="append",
         default=[],
-        metavar="K=V",
-        help="settings of the data, instead of the preset's, such as mode=well-posed for table 3",
+        metavar="K=V ...",
+        help="settings of the data, instead of the preset's, such as mode=well-posed for "
+        "table 3; the keys are below",
     )
     table.add_argument(
         "--settings",
-        nargs="+",
+        action="append",
         default=[],
-        metavar="K=V",
-        help="settings of the runs, instead of the preset's, such as batch=64",
+        metavar="K=V ...",
+        help="settings of the runs, instead of the preset's, such as batch=64; the keys are below",
     )
     _add_machine_options(table)
     return [train, search, check, table, _add_profile(commands)]
@@ -140,7 +145,11 @@ def _add_run_options(command: argparse.ArgumentParser) -> None:
         "--probe", help="which dataset a stream generates (the one that NAME fits, if it is one)"
     )
     command.add_argument(
-        "--data", nargs="+", default=[], metavar="K=V", help="settings of the data of a stream"
+        "--data",
+        action="append",
+        default=[],
+        metavar="K=V ...",
+        help="settings of the data of a stream; the keys are below",
     )
     command.add_argument("--preset", choices=PRESET_NAMES, default="mini", help="sizes (mini)")
     settings = command.add_argument_group("settings, instead of those of the preset")
@@ -156,7 +165,7 @@ def _add_run_options(command: argparse.ArgumentParser) -> None:
         settings.add_argument(f"--{name}", metavar="NAME", help=_HELP[name])
     for name, meaning in OPTIONS.items():
         flag = "--" + name.replace("_", "-")
-        settings.add_argument(flag, nargs="+", metavar="K=V", help=meaning)
+        settings.add_argument(flag, action="append", metavar="K=V ...", help=meaning)
     _add_machine_options(command)
 
 

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from synthprobe_models.checks import ROUNDING
 from synthprobe_models.field_picture import draw_sheet, write_png
-from synthprobe_models.inspection import Inspection, Sight, inspect
+from synthprobe_models.inspection import Inspection, inspect
 from synthprobe_models.registry import STRUCTURES
 from synthprobe_models.report import covariance, sides
+from synthprobe_models.sights import Sight
 
 CLAIM = "iwsa"
 

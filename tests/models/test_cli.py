@@ -18,12 +18,16 @@ torch = pytest.importorskip("torch")
 
 from PIL import Image  # noqa: E402
 
+from synthprobe_data import SynthprobeError  # noqa: E402
 from synthprobe_models import (  # noqa: E402
     load,
     probes,  # noqa: F401 - fills the registry
+    sights,
 )
 from synthprobe_models.cli import main  # noqa: E402
+from synthprobe_models.inspection import inspect  # noqa: E402
 from synthprobe_models.registry import NETWORKS, STRUCTURES  # noqa: E402
+from synthprobe_models.report import inspection_text  # noqa: E402
 
 MINE = """
 from torch import nn
@@ -176,6 +180,26 @@ def test_inspect_is_readable_and_keeps_pictures_unless_forced(mine, tmp_path, ca
     assert "translation covariant    yes" in out
     assert "permutation equivariant  no" in out
     assert str(picture) in out
+
+
+def test_inspect_prints_its_parts_as_they_finish(mine, monkeypatch, capsys) -> None:
+    assert run("inspect", "mine-as-it-is", "--load", mine, *SMALL) == 0
+    whole = capsys.readouterr().out
+    heads = [line for line in whole.splitlines() if line.endswith(" positions:")]
+    assert heads == ["one layer, 12 x 14 positions:", "one layer, 168 positions:"]
+    assert whole == inspection_text(inspect("mine-as-it-is", shape=(12, 14), width=4)) + "\n"
+    _forget("mine")
+    begun = []
+
+    def stopped(*_: object, **__: object) -> float:
+        begun.append(capsys.readouterr().out)
+        raise SynthprobeError("stopped here")
+
+    monkeypatch.setattr(sights, "permutation_error", stopped)
+    assert run("inspect", "mine-as-it-is", "--load", mine, *SMALL) == 2
+    (said,) = begun
+    assert whole.startswith(said)
+    assert said.splitlines()[-1].startswith("  translation covariant ")
 
 
 def _forget(prefix: str) -> None:

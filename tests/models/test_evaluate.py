@@ -91,8 +91,15 @@ def test_a_checkpoint_is_evaluated_as_its_run_was(folder, tmp_path, capsys) -> N
     assert facts["metrics"] == result["test"]
     assert len(facts["worst"]) == 2
     assert picture.read_bytes().startswith(b"\x89PNG")
+    assert facts["lower_is_better"] == dict.fromkeys(facts["metrics"], True)
+    assert result["lower_is_better"] == {**facts["lower_is_better"], "gap": True}
     assert main(command) == 0
-    assert "unet after 2 epochs, 5 samples" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "unet after 2 epochs, 5 samples" in out
+    (line,) = [line for line in out.splitlines() if line.startswith("  delta ")]
+    assert line.endswith(
+        "lower is better: share of pixels that are off by a factor of more than 1.25"
+    )
 
 
 def test_the_worst_samples_are_explained_in_figures_of_their_own(folder, tmp_path, capsys) -> None:

@@ -16,6 +16,7 @@ torch = pytest.importorskip("torch")
 from synthprobe_data import SynthprobeError  # noqa: E402
 from synthprobe_models.losses import mse, scale_invariant, two_task  # noqa: E402
 from synthprobe_models.metrics import (  # noqa: E402
+    GAP,
     METRICS_OF,
     PAIRS,
     Delta,
@@ -25,6 +26,7 @@ from synthprobe_models.metrics import (  # noqa: E402
     Metric,
     Ord,
     Rmse,
+    directions,
     generalisation_gap,
     pixel_pairs,
 )
@@ -249,6 +251,26 @@ def test_every_probe_has_metrics_with_names_of_their_own() -> None:
     assert set(METRICS_OF) == set(PROBES)
     names = [make().name for makes in METRICS_OF.values() for make in makes]
     assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(("make", "draw", "_"), TWINS)
+def test_what_is_right_is_at_the_better_end_of_a_metric(make, draw, _) -> None:
+    batch = draw(1, 12)
+    found = fed(make(), batch)
+    right = fed(make(), {**batch, "prediction": batch["target"]})
+    assert directions([found.name])["lower_is_better"] == {
+        found.name: right.compute() < found.compute()
+    }
+
+
+def test_every_metric_says_in_words_what_it_is() -> None:
+    names = [make().name for makes in METRICS_OF.values() for make in makes]
+    said = directions([*names, "loss", "segmentation_accuracy", GAP])
+    assert said["meaning"]["delta"].startswith("share of pixels that are off")
+    assert said["lower_is_better"]["delta"]
+    assert said["lower_is_better"][GAP]
+    assert not said["lower_is_better"]["segmentation_accuracy"]
+    assert all(said["meaning"].values())
 
 
 def test_predictions_that_do_not_fit_are_refused() -> None:

@@ -69,12 +69,24 @@ def test_a_structure_of_ones_own_is_profiled_and_nothing_is_trained_twice(
     words = ["profile", "mine", "--load", str(mine), "--out", str(out), "--epochs", "1"]
     assert main(words) == 0
     page = (out / "mine.md").read_text(encoding="utf-8")
-    assert page in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert page in said.out
+    runs = [line.partition(", loss ")[0] for line in said.err.splitlines() if ": epoch " in line]
+    assert runs == [  # in the order in which the page has the abilities
+        "centered-square, mine, seed 1 of 1, 1 of 5: epoch 1 of 1",
+        "color-code, mine, seed 1 of 1, 2 of 5: epoch 1 of 1",
+        "rde, mine, seed 1 of 1, 3 of 5: epoch 1 of 1",
+        "rde, unet, seed 1 of 2, 4 of 5: epoch 1 of 1",
+        "rde, unet, seed 2 of 2, 5 of 5: epoch 1 of 1",
+    ]
+    assert "mine: checks without training" in said.err.splitlines()
     facts = json.loads((out / "mine.json").read_text(encoding="utf-8"))
     for probe, ability in ABILITIES.items():
         found = facts["abilities"][probe]
         assert f"| {ability.name} | {probe} | **{found['answer']}** |" in page
         assert ability.rule in page
+        assert found["lower_is_better"] == (probe == "rde")
+        assert f"| {ability.title} {'↓' if probe == 'rde' else '↑'} |" in page
         run = json.loads((out / "runs" / probe / "mine-0" / "result.json").read_text())
         assert found["evidence"]["test"] == [run["test"][ability.measure]]
     assert len(facts["abilities"]["rde"]["evidence"]["baseline"]) == 2
@@ -106,6 +118,10 @@ def test_the_matrix_says_what_failed_and_what_does_not_fit_and_goes_on(
     assert rows["mine", "centered-square"]["seeds"] == "2"
     assert rows["mine", "centered-square"]["answer"] == "no"
     text = (out / "matrix.md").read_text(encoding="utf-8")
+    # What was trained and what was not are never called alike.
+    assert " | paints anywhere (IOU ↑, where trained / elsewhere) | " in text
+    assert " | translation covariant, untrained | " in text
+    assert "ranslation covariance" not in text
     assert "| mine-broken | does not fit | failed |" in text
     (line,) = [line for line in text.splitlines() if line.startswith("- mine-broken, ")]
     assert line.startswith("- mine-broken, centered-square: failed: ")
@@ -141,6 +157,22 @@ def test_a_damaged_folder_is_not_put_down_to_the_structure(
     assert "is not a checkpoint of synthprobe, or it is damaged" in capsys.readouterr().err
     assert main([*words[:-1], "2"]) == 2
     assert "mine-0 has a run with other settings" in capsys.readouterr().err
+
+
+def test_a_run_with_other_settings_is_neither_kept_nor_gone_on_with(
+    tmp_path: Path, mine: Path, capsys
+) -> None:
+    words = ["profile", "mine", "--load", str(mine), "--out", str(tmp_path / "out")]
+    words += ["--probes", "centered-square", "--epochs"]
+    assert main([*words, "1"]) == 0
+    page = (tmp_path / "out" / "mine.md").read_bytes()
+    for name in ("mine", "mine-broken"):
+        del STRUCTURES[name]
+    capsys.readouterr()
+    assert main([*words, "2"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "mine-0 has a run with other settings: remove it, or take another folder." in line
+    assert (tmp_path / "out" / "mine.md").read_bytes() == page
 
 
 def test_force_trains_again(tmp_path: Path, mine: Path, monkeypatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from collections.abc import Iterator
@@ -13,11 +14,11 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from synthprobe_models import run_key, source_hash  # noqa: E402
+from synthprobe_models import run_key, source_hash, structure  # noqa: E402
 from synthprobe_models.load import load_structures  # noqa: E402
 from synthprobe_models.probes import PROBES  # noqa: E402
 from synthprobe_models.registry import NETWORKS, STRUCTURES  # noqa: E402
-from synthprobe_models.source_hash import code_of, structure_hash  # noqa: E402
+from synthprobe_models.source_hash import code_of, file_hash, structure_hash  # noqa: E402
 
 MINE = '''"""My structures."""
 from torch import nn
@@ -64,6 +65,18 @@ def test_an_edit_changes_the_hash_and_a_comment_does_not(tmp_path: Path) -> None
     assert hash_of(tmp_path / "elsewhere") == before
     assert hash_of(tmp_path, scale="2") != before
     assert hash_of(tmp_path, outputs="2 * channels") != before
+
+
+def test_the_hash_of_a_file_is_that_of_all_its_bytes_when_it_was_loaded(tmp_path: Path) -> None:
+    hash_of(tmp_path)
+    digest = hashlib.sha256((tmp_path / "mine.py").read_bytes()).hexdigest()
+    (tmp_path / "mine.py").write_text("edited since")
+    assert file_hash("mine") == digest
+    layer = Path(sys.modules["synthprobe_models.layers.lambda_layer"].__file__ or "")
+    assert file_hash("lambda-pe") == hashlib.sha256(layer.read_bytes()).hexdigest()
+    made_here = type("Made", (torch.nn.Module,), {"__module__": "json"})  # not what it says
+    structure("made-here")(made_here)
+    assert file_hash("made-here") is None
 
 
 def test_what_a_file_imports_from_beside_it_counts(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from joblib.externals.loky import get_reusable_executor  # noqa: E402
+
 from synthprobe_data import RdeConfig, SynthprobeError, open_dataset  # noqa: E402
 from synthprobe_models import tables  # noqa: E402
 from synthprobe_models.cli import main  # noqa: E402
@@ -54,6 +56,7 @@ def test_a_table_is_written_beside_the_papers_and_nothing_is_trained_twice(
     paths = make_table(2, "mini", tmp_path, seeds=2, rows=rows, epochs=1, machine=QUIET)
     text = paths.markdown.read_text(encoding="utf-8")
     assert "| Fourier + Decor. |" in text
+    assert "| row | train IOU ↑, here | train IOU ↑, paper | test IOU ↑, here |" in text
     assert "| Lambda (R = 7); here window 3 |" in text
     assert "| 100.00 |" in text  # the paper's figures, and the bound of a window as wide as w
     (trained,) = [line for line in text.splitlines() if line.startswith("Trained with ")]
@@ -124,6 +127,26 @@ def test_runs_side_by_side_are_those_of_one_after_another(tmp_path) -> None:
         make_table(2, "mini", tmp_path / "1", rows=rows, epochs=1, jobs=0)
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_run_of_a_table_says_which_one_it_is_and_how_far(tmp_path, jobs: int, capfd) -> None:
+    # Workers of an earlier test would write to where the error output was then.
+    get_reusable_executor().shutdown(wait=True)
+    rows = ["lambda-pe", "lambda-local-7"]
+    make_table(2, "mini", tmp_path, rows=rows, seeds=2, epochs=2, jobs=jobs)
+    said = capfd.readouterr().err.splitlines()
+    epochs = [line.partition(", loss ")[0] for line in said if ": epoch " in line]
+    places = [("lambda-pe", 1), ("lambda-pe", 2), ("lambda-local-7", 1), ("lambda-local-7", 2)]
+    assert sorted(epochs) == sorted(
+        f"centered-square, {name}, seed {seed} of 2, {i} of 4: epoch {epoch} of 2"
+        for i, (name, seed) in enumerate(places, 1)
+        for epoch in (1, 2)
+    )
+    complete = [line for line in said if ": complete, test loss " in line]
+    assert len(complete) == (4 if jobs == 2 else 0)
+    make_table(2, "mini", tmp_path / "quiet", rows=rows[:1], epochs=2, machine=QUIET)
+    assert "epoch" not in capfd.readouterr().err
+
+
 def told(text: str) -> list[tuple[str, str, str]]:
     """The rows that a table tells apart by their training, and how it tells it."""
     lines = (line.partition(": trained with ") for line in text.splitlines())
@@ -154,7 +177,10 @@ def test_the_solver_is_a_row_that_scores_perfectly_without_training(tmp_path, mo
     with open(paths.csv, newline="", encoding="utf-8") as file:
         (line,) = csv.DictReader(file)
     assert [float(line[name]) for name in ("loss", "gap", "ord", "delta_1.25", "rmse")] == [0] * 5
-    assert "| Reference solver | 0.00 | - |" in paths.markdown.read_text(encoding="utf-8")
+    assert line["lower_is_better"] == "loss gap ord delta_1.25 rmse"
+    text = paths.markdown.read_text(encoding="utf-8")
+    assert "| Reference solver | 0.00 | - |" in text
+    assert "| pixels off by > 1.25 ↓, here | pixels off by > 1.25 ↓, paper |" in text
     result = RunFolder(tmp_path / "runs" / "solver-0").read_result()
     assert result is not None
     assert (result["test_samples"], result["test"]["rmse"]) == (2, 0.0)
