@@ -1,7 +1,7 @@
 """One HTML page to look through the samples of a shard: no server, no network, nothing beside it.
 
-The page is put together from ``page.html``, ``page.css`` and ``page.js``, which stand beside this
-file. What comes from the shard goes in as JSON and, in the title, as escaped text.
+The page is put together from ``page.html``, ``page.css``, ``scene.js`` and ``page.js``, which stand
+beside this file. What comes from the shard goes in as JSON and, in the title, as escaped text.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _page(data: OpenDataset, split: Split, count: int, progress: bool) -> str:
             bar.update()
     name = data.path.resolve().name
     settings = data.config.to_dict()
-    script, style = _part("page.js"), _part("page.css")
+    script, style = _part("scene.js") + _part("page.js"), _part("page.css")
     content = {
         "file": name,
         "split": split.name,

@@ -226,3 +226,187 @@ def test_whatever_gets_in_nothing_leads_out(opened: Page) -> None:
     refused = opened.run("fetch('http://localhost:9/').then(() => 'loaded', () => 'refused')")
     assert refused == "refused"
     assert any("Content Security Policy" in said for said in opened.console)
+
+
+NUMBERS = "[...document.querySelectorAll('{}')].map((text) => text.textContent)"
+
+
+@in_chromium
+def test_a_rectangle_has_one_number_everywhere_and_its_rank_is_a_shade(opened: Page) -> None:
+    opened.run("open(samples.findIndex((sample) => !sample.at.includes(null)))")
+    entry = opened.run("samples[current]")
+    names = [str(k + 1) for k in range(len(entry["rects"]))]
+    for where in ("#ranks text", "#reading .layer-numbers text", "#relation .node-name"):
+        assert opened.run(NUMBERS.format(where)) == names
+    # A number stands at the same place of both pictures.
+    places = "[...document.querySelectorAll('{} text')].map((t) => t.getAttribute('x'))"
+    assert opened.run(places.format("#ranks")) == opened.run(places.format(".layer-numbers"))
+    fills = opened.run(
+        "[...document.querySelectorAll('#ranks .shade')].map((r) => r.getAttribute('fill'))"
+    )
+    shades = [int(fill[1:3], 16) for fill in fills]
+    for a, shade in enumerate(shades):
+        for b, other in enumerate(shades):
+            assert (shade > other) == (entry["rank"][a] > entry["rank"][b])
+    assert max(shades) == 255
+    assert min(shades) > 20  # the background is black
+    rows = "[...document.querySelectorAll('#rectangles tr')].map((row) => " + (
+        "[...row.cells].map((cell) => cell.textContent))"
+    )
+    assert opened.run(rows) == [
+        ["rectangle", *names],
+        ["rank", *map(str, entry["rank"])],
+        ["pieces", *map(str, entry["pieces"])],
+    ]
+    for said, (upper, lower, *_) in zip(
+        opened.run(NUMBERS.format("#pairs button")), entry["above"], strict=True
+    ):
+        ranks = f"(ranks {entry['rank'][upper]}, {entry['rank'][lower]}): "
+        assert said.startswith(f"{upper + 1} above {lower + 1} {ranks}")
+    opened.click("[data-layer=numbers]")
+    assert opened.run("document.querySelector('.layer-numbers').checkVisibility()") is False
+    opened.click("[data-layer=numbers]")
+    opened.press("Escape")
+    assert opened.console == []
+
+
+def choose(page: Page, name: str, value: str) -> None:
+    page.run(
+        f"document.getElementById('{name}').value = '{value}';"
+        f"document.getElementById('{name}').dispatchEvent(new Event('input', {{bubbles: true}}))"
+    )
+
+
+@in_chromium
+def test_the_samples_can_be_sorted(opened: Page) -> None:
+    stand = "[...document.querySelectorAll('.thumb')].map((t) => Number(t.dataset.number))"
+    assert opened.run(stand) == list(range(30))
+    figures = opened.run("figures.map(([name]) => name)")
+    values = opened.run("samples.map((sample) => sample.f)")
+    for f, name in enumerate(figures):
+        for way, sign in (("low", 1), ("high", -1)):
+            choose(opened, "order", name)
+            choose(opened, "way", way)
+            expected = sorted(range(30), key=lambda i: (sign * values[i][f], i))
+            assert opened.run(stand) == expected
+            assert opened.run("shown") == expected
+    # The arrows lead on in that order.
+    opened.run("document.querySelector('.thumb').click()")
+    for i in expected[:3]:
+        assert opened.run(NAME) == f"test {i}"
+        opened.press("ArrowRight")
+    opened.press("Escape")
+    opened.run("document.querySelector('button[type=reset]').click()")
+    opened.wait_for("shown[1] === 1 && document.querySelector('.thumb').dataset.number === '0'")
+    choose(opened, "way", "high")
+    assert opened.run(stand) == list(range(29, -1, -1))
+    assert opened.console == []
+
+
+@in_chromium
+def test_a_link_opens_a_sample(opened: Page, rde_file: Path, tmp_path: Path) -> None:
+    address = (tmp_path / "page.html").resolve().as_uri()
+    opened.call("Page.navigate", url="about:blank")
+    opened.call("Page.navigate", url=f"{address}#test-7")
+    opened.wait_for(f"document.readyState === 'complete' && location.hash && {IS_OPEN}")
+    assert opened.run(NAME) == "test 7"
+    opened.press("ArrowRight")
+    assert opened.run("location.hash") == "#test-8"
+    link = opened.run("document.querySelector('#name a').href")
+    assert link == f"{address}#test-8"
+    opened.run("location.hash = '#test-11'")
+    opened.wait_for(f"{NAME} === 'test 11'")
+    opened.press("Escape")
+    opened.wait_for(f"!{IS_OPEN} && location.hash === ''")
+    for nowhere in ("test-30", "train-7", "%E0%A4%A", "<img src=x>"):
+        opened.run(f"location.hash = '#{nowhere}'")
+        opened.wait_for("!document.getElementById('missing').hidden")
+        assert opened.run(IS_OPEN) is False
+        opened.run("document.getElementById('missing').hidden = true")
+    assert opened.run("document.querySelectorAll('#missing *').length") == 0
+    opened.run("location.hash = '#test-0'")
+    opened.wait_for(f"{IS_OPEN} && {NAME} === 'test 0'")
+    assert opened.run("document.getElementById('missing').hidden") is True
+    opened.press("Escape")
+    assert opened.console == []
+
+
+@in_chromium
+def test_a_link_leads_to_a_sample_that_is_filtered_out(opened: Page) -> None:
+    depths = opened.run("samples.map((sample) => sample.f[0])")
+    opened.type_into("[name=min-depth]", str(max(depths)))
+    hidden = depths.index(min(depths))
+    opened.run(f"location.hash = '#test-{hidden}'")
+    opened.wait_for(f"{IS_OPEN} && {NAME} === 'test {hidden}'")
+    assert opened.run("document.getElementById('place').textContent") == "not among those shown"
+    opened.press("Escape")
+    assert opened.console == []
+
+
+@in_chromium
+def test_a_hostile_name_can_be_linked_to(browser: Page, hostile_file: Path, tmp_path: Path) -> None:
+    write_page(hostile_file, tmp_path / "page.html", samples=3)
+    browser.console.clear()
+    browser.open(tmp_path / "page.html")
+    browser.run("open(2)")
+    link = browser.run("document.querySelector('#name a').href")
+    browser.call("Page.navigate", url="about:blank")
+    browser.call("Page.navigate", url=link)
+    browser.wait_for(f"document.readyState === 'complete' && location.hash && {IS_OPEN}")
+    assert browser.run(NAME) == f"{ATTACK} 2"
+    assert browser.console == []
+
+
+def brightness(color: str) -> float:
+    return sum(map(float, re.findall(r"[\d.]+", color)[:3])) / 3
+
+
+@in_chromium
+def test_the_page_is_dark_where_that_is_preferred(opened: Page) -> None:
+    style = "getComputedStyle(document.querySelector('{}')).{}"
+    seen = {}
+    try:
+        for scheme in ("light", "dark"):
+            features = [{"name": "prefers-color-scheme", "value": scheme}]
+            opened.call("Emulation.setEmulatedMedia", features=features)
+            opened.run("open(0)")
+            for what, name in (
+                (":root", "backgroundColor"), ("dialog", "backgroundColor"),
+                (".thumb", "backgroundColor"), ("#reading .ground", "fill"),
+                (":root", "color"), ("#pairs button", "color"), (".number", "fill"),
+                ("#reading .outline", "fill"),
+            ):  # fmt: skip
+                seen[scheme, what, name] = opened.run(style.format(what, name))
+            opened.press("Escape")
+    finally:
+        opened.call("Emulation.setEmulatedMedia", features=[])
+    for (scheme, what, name), color in seen.items():
+        is_text = name == "color" or what == ".number"
+        if what != "#reading .outline":
+            assert (brightness(color) > 128) == ((scheme == "light") != is_text), (what, color)
+    tint = "#reading .outline", "fill"
+    assert seen["light", *tint] != seen["dark", *tint]
+
+
+@in_chromium
+def test_on_a_phone_the_filters_are_folded(opened: Page, tmp_path: Path) -> None:
+    folded = "!document.getElementById('fold').open"
+    shows = "document.querySelector('summary').checkVisibility()"
+    assert (opened.run(folded), opened.run(shows)) == (False, False)
+    metrics = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    try:
+        opened.call("Emulation.setDeviceMetricsOverride", **metrics)
+        opened.call("Page.navigate", url="about:blank")
+        opened.open(tmp_path / "page.html")
+        assert (opened.run(folded), opened.run(shows)) == (True, True)
+        opened.wait_for("document.documentElement.scrollWidth <= 390")
+        assert opened.run("document.querySelector('.thumb').getBoundingClientRect().top") < 300
+        opened.click("summary")
+        opened.wait_for(f"!({folded})")
+        opened.run("open(0)")
+        assert opened.run("document.getElementById('sample').scrollWidth") <= 390
+        opened.press("Escape")
+    finally:
+        opened.call("Emulation.clearDeviceMetricsOverride")
+    opened.wait_for(f"!({folded})")
+    assert opened.console == []
