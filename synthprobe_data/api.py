@@ -62,6 +62,7 @@ def iter_samples(
     source = find_dataset(dataset)
     settings = source.config() if config is None else config
     _check_config(source, settings)
+    source.check_new(settings)
     for name, value in (("index", start), ("stop", start if stop is None else stop)):
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
             raise SynthprobeError(f"{name} is {value!r}: it must be a whole number from 0.")

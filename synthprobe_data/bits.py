@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
+import functools
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar, cast
 
+import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import config, njit, types
 from numba.extending import intrinsic
 
+from synthprobe_data.kernel_cache import cache_of
+
+_PLAIN: Final = bool(getattr(config, "DISABLE_JIT", 0))
+"""Whether ``NUMBA_DISABLE_JIT=1`` is set."""
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def _digest_of_sources() -> str:
-    """Of all files with kernels, or with constants that are compiled into them."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        source = path.read_bytes()
-        if b"@kernel" in source or path.name == "config.py":
-            digest.update(source)
-    return digest.hexdigest()[:12]
-
-
-_SOURCES = _digest_of_sources()
 
 
 def kernel(function: _Function) -> _Function:
@@ -33,12 +24,28 @@ def kernel(function: _Function) -> _Function:
     Without Numba's memory manager, arrays are passed without counting references to them; the
     counting took half the time of the small kernels of a scene.
 
-    Numba compiles a cached function again when its own file changes, but not when a kernel or a
-    type that it takes from another file does, and then it may crash. So the name under which it is
-    cached stands for all these files.
+    It is kept by `kernel_cache`. Numba's own cache compiles a function again when its file
+    changes, but not when a kernel or a type that it takes from another file does, and then it may
+    crash.
+
+    With ``NUMBA_DISABLE_JIT=1`` it stays plain Python, thousands of times slower: for debuggers.
     """
-    function.__qualname__ += f"_{_SOURCES}"
-    return njit(cache=True, _nrt=False)(function)  # type: ignore[call-overload]
+    if _PLAIN:
+        return _without_warnings(function)
+    compiled = njit(_nrt=False)(function)  # type: ignore[call-overload]
+    compiled._cache = cache_of(function)
+    return compiled
+
+
+def _without_warnings(function: _Function) -> _Function:
+    """Let whole numbers wrap around without a word, as compiled code does."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any) -> Any:
+        with np.errstate(over="ignore"):
+            return function(*arguments)
+
+    return cast(_Function, call)
 
 
 def _multiply_high(_typing: Any, _a: Any, _b: Any) -> Any:
@@ -57,10 +64,18 @@ def _leading_zeros(_typing: Any, _mask: Any) -> Any:
     return types.int64(types.uint64), codegen
 
 
-multiply_high: Any = intrinsic(_multiply_high)
+def _plain_multiply_high(a: int, b: int) -> np.uint64:
+    return np.uint64(int(a) * int(b) >> 64)
+
+
+def _plain_leading_zeros(mask: int) -> int:
+    return 64 - int(mask).bit_length()
+
+
+multiply_high: Any = _plain_multiply_high if _PLAIN else intrinsic(_multiply_high)
 """The upper 64 bits of the 128-bit product of two ``uint64``; for kernels only."""
 
-leading_zeros: Any = intrinsic(_leading_zeros)
+leading_zeros: Any = _plain_leading_zeros if _PLAIN else intrinsic(_leading_zeros)
 """The number of zero bits above the highest bit set of a ``uint64``; for kernels only."""
 
 

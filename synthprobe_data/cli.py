@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from synthprobe_data.cluster import WAIT
 from synthprobe_data.command_line import Parser, run_command
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.words import counted
@@ -73,7 +74,9 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
     )
     command.add_argument("--force", action="store_true", help="replace an existing dataset")
     command.add_argument(
-        "--resume", action="store_true", help="go on with a run that was killed, keeping its shards"
+        "--resume",
+        action="store_true",
+        help="go on with a run that was killed, or set its result right: keep what is complete",
     )
     command.add_argument(
         "--backend",
@@ -85,6 +88,13 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
         "--scheduler",
         metavar="ADDRESS",
         help="address of the Dask scheduler, such as tcp://HOST:8786",
+    )
+    command.add_argument(
+        "--scheduler-wait",
+        type=float,
+        default=WAIT,
+        metavar="SECONDS",
+        help=f"end the run when the Dask cluster has no worker for so long ({WAIT:g})",
     )
     settings = command.add_argument_group("settings of the data")
     for setting in options(dataset.config):
@@ -157,7 +167,13 @@ def _generate(given: argparse.Namespace) -> int:
         size = summary.path.stat().st_size
     else:
         summary = generate_folder(
-            given.out, dataset, config, shards=given.shards, scheduler=given.scheduler, **common
+            given.out,
+            dataset,
+            config,
+            shards=given.shards,
+            scheduler=given.scheduler,
+            wait=given.scheduler_wait,
+            **common,
         )
         size = sum(path.stat().st_size for path in summary.path.iterdir())
     print(

@@ -30,6 +30,10 @@ def _any_sizes(_config: Any, _splits: Mapping[str, int]) -> None:
     """Splits of any size will do."""
 
 
+def _any_settings(_config: Any) -> None:
+    """Samples of any settings may be made."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Dataset:
     """A dataset as the writers, readers and commands see it."""
@@ -51,6 +55,11 @@ class Dataset:
     """
     check_sizes: Callable[[Any, Mapping[str, int]], None] = _any_sizes
     """``check_sizes(config, splits)``: `SynthprobeError` if there cannot be so many samples."""
+    check_new: Callable[[Any], None] = _any_settings
+    """``check_new(config)``: `SynthprobeError` if new samples would not be what they are called.
+
+    Files of such settings are still read, and their samples made again to compare.
+    """
     empty_block: Callable[[Any, int], Block]
     """``empty_block(config, count)``: the arrays of a block, not yet filled."""
     generate_block: Callable[[Any, int, str, int, int], tuple[Block, NDArray[np.int64]]]

@@ -15,6 +15,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from synthprobe_data.cards.facts import file_sha256
+from synthprobe_data.cards.ours import cards_are_right
 from synthprobe_data.cards.paths import card_paths
 from synthprobe_data.cards.write import write_cards
 from synthprobe_data.dataset import Dataset
@@ -23,10 +25,10 @@ from synthprobe_data.progress import progress_bar as progress_bar
 from synthprobe_data.random import check_seed
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.digest import digest_of_rows
-from synthprobe_data.shards.kept import digests_if_complete
+from synthprobe_data.shards.kept import digests_if_complete, is_damaged_file
 from synthprobe_data.shards.layout import Column, columns_of, rows_per_block
 from synthprobe_data.shards.pack import PackedBlock, Task, pack_block
-from synthprobe_data.shards.writer import ShardWriter, check_target, new_file
+from synthprobe_data.shards.writer import ShardWriter, check_target, new_file, remove_leftovers
 from synthprobe_data.workers import ended_by_dead_workers, run_in_worker
 
 MAX_SAMPLES: Final = 100_000_000
@@ -88,7 +90,8 @@ def generate_file(
     force
         Replace an existing file.
     resume
-        Keep an existing file if it is complete and has just these samples.
+        Keep an existing file if it is complete and has just these samples; make it again if it says
+        that it has, but is damaged.
     progress
         Show a progress bar, or lines now and then where there is no terminal.
     block_rows
@@ -114,12 +117,15 @@ def generate_file(
         "index_start": dict.fromkeys(splits, 0),
     }
     rows = starts[-1]
+    for target in (path, *card_paths(path, folder=False).all()):
+        remove_leftovers(target)
+    again = False
     if resume and path.exists():
         kept = digests_if_complete(path, dataset, config, **where)
         if kept is not None:
             digest = digest_of_rows(kept)
-            if cards and not _has_cards(path, digest):
-                write_cards(path, command=command, force=force, keep=not force)
+            if cards:
+                _set_cards_right(path, digest, command, force=force)
             return RunSummary(
                 path=path,
                 rows=rows,
@@ -128,13 +134,16 @@ def generate_file(
                 workers=1,
                 seconds=time.perf_counter() - started,
             )
-    for target in (path, *(card_paths(path, folder=False).all() if cards else ())):
-        check_target(target, force=force)
+        again = is_damaged_file(path, dataset, config, **where)
+    check_target(path, force=force or again)
+    if cards and not again:
+        for target in card_paths(path, folder=False).all():
+            check_target(target, force=force)
     columns = columns_of(dataset, config)
     tasks = list(plan(columns, splits, block_rows))
     workers = min(workers or default_workers(columns, rows), len(tasks))
     tally = np.zeros(0, np.int64)
-    with new_file(path, force=force) as file:
+    with new_file(path, force=force or again) as file:
         writer = ShardWriter(file, columns, rows)
         with progress_bar(rows, progress) as bar:
             for block in packed_blocks(dataset, config, columns, seed, tasks, workers):
@@ -144,7 +153,9 @@ def generate_file(
         digest = writer.finish(dataset, config, **where)
     seconds = time.perf_counter() - started
     if cards:
-        write_cards(path, command=command, seconds=seconds, workers=workers, force=force)
+        write_cards(
+            path, command=command, seconds=seconds, workers=workers, force=force, keep=again
+        )
     return RunSummary(
         path=path,
         rows=rows,
@@ -155,12 +166,10 @@ def generate_file(
     )
 
 
-def _has_cards(path: Path, digest: str) -> bool:
-    """Whether a file has all its cards; the last one written states the content digest."""
-    cards = card_paths(path, folder=False)
-    if not all(card.is_file() for card in cards.all()):
-        return False
-    return digest.encode() in cards.card.read_bytes()
+def _set_cards_right(path: Path, digest: str, command: str | None, *, force: bool) -> None:
+    """Write the cards that a killed run did not write, also where those of a file before stand."""
+    if not cards_are_right(path, digest, {path.name: file_sha256(path)}):
+        write_cards(path, command=command, force=force, keep=not force)
 
 
 def plan(
@@ -221,8 +230,10 @@ def checked_splits(
 ) -> dict[str, int]:
     """The splits that have samples, the canonical ones by default.
 
-    `SynthprobeError` if a size is wrong, if none has any, or if there cannot be so many.
+    `SynthprobeError` if a size is wrong, if none has any, if there cannot be so many, or if no
+    new ones are made of these settings.
     """
+    dataset.check_new(config)
     if splits is None:
         splits = dataset.sizes(config)
     for name, size in splits.items():

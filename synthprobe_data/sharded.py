@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import time
-from collections.abc import Iterator, Mapping
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from synthprobe_data.cards.ours import cards_are_right
 from synthprobe_data.cards.write import write_cards
+from synthprobe_data.cluster import WAIT
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.pools import run_jobs
 from synthprobe_data.random import check_seed
 from synthprobe_data.run import (
     RunSummary,
@@ -31,13 +31,13 @@ from synthprobe_data.run import (
 )
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.digest import digest_of_rows
-from synthprobe_data.shards.folder import check_folder, heal, part_of, put_in_place
-from synthprobe_data.shards.kept import digests_if_complete, folder_digest_if_complete
+from synthprobe_data.shards.folder import check_folder, heal, held_folder, held_part, put_in_place
+from synthprobe_data.shards.guard import look_over, trust
+from synthprobe_data.shards.kept import digests_if_complete, is_damaged_folder
 from synthprobe_data.shards.layout import columns_of
 from synthprobe_data.shards.manifest import MANIFEST, Manifest, ShardEntry, describe_shard
 from synthprobe_data.shards.plan import ShardPlan, plan_shards
-from synthprobe_data.shards.writer import ShardWriter, new_file, write_text
-from synthprobe_data.workers import ended_by_dead_workers, run_in_worker
+from synthprobe_data.shards.writer import ShardWriter, at_end_of_links, new_file, write_text
 
 _OF_A_RUN: Final = re.compile(
     r"([\w.-]+-\d{5}-of-\d{5}\.h5|manifest\.json|README\.md|croissant\.json|samples\.png)"
@@ -57,6 +57,85 @@ class MadeShard:
     """What was drawn for it; ``None`` if it was there already."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class FolderRun:
+    """What is to be made in a folder, and by whom."""
+
+    dataset: Dataset
+    config: Config
+    seed: int
+    splits: dict[str, int]
+    plans: list[ShardPlan]
+    workers: int
+    scheduler: str | None = None
+    wait: float = WAIT
+    progress: bool = False
+
+    def make(
+        self,
+        folder: Path,
+        *,
+        resume: bool,
+        damaged: Container[str] = (),
+        stated: Mapping[str, str] | None = None,
+    ) -> tuple[Manifest, list[MadeShard]]:
+        """Make the shards; return the manifest, and those that were not there before.
+
+        Parameters
+        ----------
+        folder
+            Where they are written.
+        resume
+            Keep those that are there and right.
+        damaged
+            Names of shards that are not kept in any case.
+        stated
+            Content digests of shards; `SynthprobeError` if what is made has another one.
+        """
+        if self.workers > 1 and self.scheduler is None:
+            # Compile the kernels once, before the workers do so side by side.
+            first = self.plans[0]
+            self.dataset.generate_block(self.config, self.seed, first.split, first.index_start, 1)
+        kept = [shard.file for shard in self.plans if resume and shard.file not in damaged]
+        looked_over = look_over([folder / file for file in kept])  # one child for all
+        safe = {path.name for path, refusal in looked_over if refusal is None}
+        jobs = (
+            (
+                folder.absolute(),
+                self.dataset,
+                self.config,
+                self.seed,
+                shard,
+                shard.file in safe,
+                (stated or {}).get(shard.file),
+            )
+            for shard in self.plans
+        )
+        made: dict[str, MadeShard] = {}
+        with progress_bar(sum(self.splits.values()), self.progress) as bar:
+            for shard in run_jobs(
+                make_shard,
+                jobs,
+                workers=self.workers,
+                scheduler=self.scheduler,
+                wait=self.wait,
+            ):
+                made[shard.entry.file] = shard
+                trust(folder / shard.entry.file)  # a worker has made it
+                bar.update(shard.entry.rows)
+        in_order = [made[shard_plan.file] for shard_plan in self.plans]
+        manifest = Manifest(
+            dataset=self.dataset.name,
+            version=self.dataset.version,
+            config=self.config.to_dict(),
+            seed=self.seed,
+            splits=self.splits,
+            content_digest=digest_of_rows(b"".join(shard.digests for shard in in_order)),
+            shards=[shard.entry for shard in in_order],
+        )
+        return manifest, [shard for shard in in_order if shard.tally is not None]
+
+
 def generate_folder(
     folder: str | Path,
     dataset: Dataset,
@@ -70,6 +149,7 @@ def generate_folder(
     resume: bool = False,
     progress: bool = False,
     scheduler: str | None = None,
+    wait: float = WAIT,
     command: str | None = None,
 ) -> RunSummary:
     """Generate a dataset into a folder of shards, with its cards.
@@ -87,10 +167,13 @@ def generate_folder(
         Replace the dataset in an existing folder.
     resume
         Go on with a run that was killed: keep the shards that are complete and right. A folder
-        that is complete is left as it is.
+        that is complete is left as it is; in one that has shards damaged or missing, or no
+        manifest, these are made again.
     scheduler
         Address of a Dask scheduler; its workers make the shards instead of processes of this
         machine, and write them to the same folder.
+    wait
+        Seconds to wait for a worker of the Dask cluster while it has none.
     """
     started = time.perf_counter()
     folder = Path(folder)
@@ -101,83 +184,103 @@ def generate_folder(
         seed = 0  # so that the file is the same for every seed
     if workers is not None:
         check_workers(workers)
+    if not 0 < wait < float("inf"):
+        raise SynthprobeError(f"scheduler_wait is {wait}: it must be a number of seconds above 0.")
     plans = plan_shards(splits, shards)
     rows = sum(splits.values())
-    if folder.name:
-        heal(folder)
-    digest = folder_digest_if_complete(folder, dataset, config, seed, plans) if resume else None
-    if digest is not None:
-        return RunSummary(
-            path=folder,
-            rows=rows,
-            content_digest=digest,
-            tally=np.zeros(0, np.int64),
-            workers=1,
-            seconds=time.perf_counter() - started,
-        )
-    check_folder(folder, force=force)
-    part = _prepare_part(folder, plans, force=force, resume=resume)
-    workers = min(workers or default_workers(columns_of(dataset, config), rows), len(plans))
-    if workers > 1 and scheduler is None:
-        # Compile the kernels once, before the workers do so side by side.
-        dataset.generate_block(config, seed, plans[0].split, 0, 1)
-    made: dict[str, MadeShard] = {}
-    with _removed_if_empty(part), progress_bar(rows, progress) as bar:
-        jobs = ((part.absolute(), dataset, config, seed, shard, resume) for shard in plans)
-        for shard in _run(jobs, workers, scheduler):
-            made[shard.entry.file] = shard
-            bar.update(shard.entry.rows)
-    digests = b"".join(made[shard_plan.file].digests for shard_plan in plans)
-    manifest = Manifest(
-        dataset=dataset.name,
-        version=dataset.version,
-        config=config.to_dict(),
+    run = FolderRun(
+        dataset=dataset,
+        config=config,
         seed=seed,
         splits=splits,
-        content_digest=digest_of_rows(digests),
-        shards=[made[shard_plan.file].entry for shard_plan in plans],
+        plans=plans,
+        workers=min(workers or default_workers(columns_of(dataset, config), rows), len(plans)),
+        scheduler=scheduler,
+        wait=wait,
+        progress=progress,
     )
-    write_text(part / MANIFEST, manifest.to_json())
-    tallies = [shard.tally for shard in made.values() if shard.tally is not None]
-    seconds = time.perf_counter() - started
-    here = scheduler is None and len(tallies) == len(plans)  # all of it, and on this machine
-    write_cards(
-        part,
-        command=command,
-        seconds=seconds if here else None,
-        workers=workers if here else None,
-        force=True,
-    )
-    put_in_place(part, folder)
+    target = at_end_of_links(folder)
+    if target.name:
+        heal(target)
+    if resume and is_damaged_folder(target, dataset, config, seed, plans):
+        with held_folder(target):
+            manifest, new = run.make(target, resume=True)
+            set_manifest_and_cards_right(target, manifest, command)
+        seconds = time.perf_counter() - started
+    else:
+        check_folder(target, force=force)
+        with held_part(target, new=not (force or resume)) as part, _removed_if_empty(part):
+            _clear(part, plans if resume else [])
+            manifest, new = run.make(part, resume=resume)
+            write_text(part / MANIFEST, manifest.to_json())
+            seconds = time.perf_counter() - started
+            here = scheduler is None and len(new) == len(plans)  # all of it, on this machine
+            write_cards(
+                part,
+                command=command,
+                seconds=seconds if here else None,
+                workers=run.workers if here else None,
+                force=True,
+                made=len(new) == len(plans),
+            )
+            put_in_place(part, target)
+    tallies = [shard.tally for shard in new if shard.tally is not None]
     return RunSummary(
         path=folder,
         rows=rows,
         content_digest=manifest.content_digest,
         tally=np.sum(tallies, axis=0) if tallies else np.zeros(0, np.int64),
-        workers=workers,
+        workers=run.workers,
         seconds=seconds,
     )
 
 
+def set_manifest_and_cards_right(folder: Path, manifest: Manifest, command: str | None) -> None:
+    """Write the manifest and the cards of a folder, unless they say just this."""
+    path, text = folder / MANIFEST, manifest.to_json()
+    if not path.is_file() or path.read_bytes() != text.encode():
+        write_text(path, text)
+    hashes = {entry.file: entry.sha256 for entry in manifest.shards}
+    if not cards_are_right(folder, manifest.content_digest, hashes):
+        write_cards(folder, command=command, keep=True)
+
+
 def make_shard(
-    folder: Path, dataset: Dataset, config: Config, seed: int, shard: ShardPlan, resume: bool
+    folder: Path,
+    dataset: Dataset,
+    config: Config,
+    seed: int,
+    shard: ShardPlan,
+    resume: bool,
+    stated: str | None = None,
 ) -> MadeShard:
-    """Make one shard, or keep it if a run before has made it."""
+    """Make one shard, or keep it if a run before has made it: ``resume`` if it is safe to open.
+
+    `SynthprobeError` if its content digest is not the one that is ``stated``; then what was there
+    before stays.
+    """
     path = folder / shard.file
     if resume:
+        trust(path)  # who asks for it has looked it over
         kept = digests_if_complete(path, dataset, config, seed=seed, **shard.place)
-        if kept is not None:
+        if kept is not None and stated in (None, digest_of_rows(kept)):
             return MadeShard(_entry(path, shard, kept), kept, None)
     columns = columns_of(dataset, config)
     tasks = list(plan(columns, {shard.split: shard.rows}, index_start=shard.index_start))
     parts, tally = [], np.zeros(0, np.int64)
-    with new_file(path, force=True) as file:
+    # Another worker may still be at it, if a cluster has taken that one for lost.
+    with new_file(path, force=True, alone=False) as file:
         writer = ShardWriter(file, columns, shard.rows)
         for block in packed_blocks(dataset, config, columns, seed, tasks, workers=1):
             writer.write(block)
             parts.append(block.digests)
             tally = block.tally + (tally if len(tally) else 0)
-        writer.finish(dataset, config, seed=seed, **shard.place)
+        found = writer.finish(dataset, config, seed=seed, **shard.place)
+        if stated not in (None, found):
+            raise SynthprobeError(
+                f"{path} cannot be made again: with the settings that are stated its content "
+                f"digest is {found}, not {stated}."
+            )
     digests = b"".join(parts)
     return MadeShard(_entry(path, shard, digests), digests, tally)
 
@@ -192,16 +295,10 @@ def _entry(path: Path, shard: ShardPlan, digests: bytes) -> ShardEntry:
     )
 
 
-def _prepare_part(folder: Path, plans: list[ShardPlan], *, force: bool, resume: bool) -> Path:
-    """Make the folder for the shards; of what a killed run left, keep what can be of use."""
-    part = part_of(folder)
-    if part.exists() and not (force or resume):
-        raise SynthprobeError(
-            f"{part} is left from a run that was killed: --resume goes on, --force starts anew."
-        )
-    kept = {shard.file for shard in plans} if resume else set()
+def _clear(part: Path, plans: list[ShardPlan]) -> None:
+    """Remove what a killed run has left, but for the shards that are planned."""
+    kept = {shard.file for shard in plans}
     try:
-        part.mkdir(exist_ok=True)
         found = list(part.iterdir())
         for path in found:
             if path.is_dir() or not _OF_A_RUN.match(path.name):
@@ -211,7 +308,6 @@ def _prepare_part(folder: Path, plans: list[ShardPlan], *, force: bool, resume: 
                 path.unlink()
     except OSError as error:
         raise SynthprobeError(f"{part} cannot be written to: {error.strerror}.") from error
-    return part
 
 
 @contextlib.contextmanager
@@ -223,51 +319,3 @@ def _removed_if_empty(part: Path) -> Iterator[None]:
         with contextlib.suppress(OSError):
             part.rmdir()
         raise
-
-
-def _run(
-    jobs: Iterator[tuple[Any, ...]], workers: int, scheduler: str | None
-) -> Iterator[MadeShard]:
-    """The shards, in any order, from this process, from worker processes or from a Dask cluster."""
-    if workers == 1 and scheduler is None:
-        for job in jobs:
-            yield make_shard(*job)
-        return
-    from joblib import Parallel, delayed
-
-    try:
-        with _backend(scheduler):
-            pool = Parallel(
-                n_jobs=-1 if scheduler else workers, return_as="generator_unordered", batch_size=1
-            )
-            # The workers of a cluster are not started by a run, and do not end with it.
-            make = delayed(
-                make_shard if scheduler else partial(run_in_worker, os.getpid(), make_shard)
-            )
-            with ended_by_dead_workers(pool):
-                yield from pool(make(*job) for job in jobs)
-    except BrokenProcessPool as error:
-        raise SynthprobeError(
-            "a worker process died (killed, or out of memory): --resume goes on from here."
-        ) from error
-
-
-@contextlib.contextmanager
-def _backend(scheduler: str | None) -> Iterator[None]:
-    """Joblib's own processes, or the workers of a Dask cluster."""
-    if scheduler is None:
-        yield
-        return
-    try:
-        from distributed import Client
-        from joblib import parallel_config
-    except ImportError:
-        raise SynthprobeError(
-            "--backend dask needs the extra dask: pip install 'synthprobe[dask]'."
-        ) from None
-    try:
-        client = Client(scheduler, timeout=10)
-    except (OSError, ValueError, TimeoutError) as error:
-        raise SynthprobeError(f"no Dask scheduler answers at {scheduler}: {error}.") from error
-    with client, parallel_config(backend="dask"):
-        yield

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from typing import Final
 
 from synthprobe_data.cards.paths import card_paths
 from synthprobe_data.cards.write import write_cards
+from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.ready import ready_path
+from synthprobe_data.repair import repair
 from synthprobe_data.shards import edit
 from synthprobe_data.shards import select as selecting
 from synthprobe_data.shards import verify as verifier
 from synthprobe_data.shards.export import export_png, export_webdataset
 from synthprobe_data.shards.info import describe, summary
 from synthprobe_data.shards.opened import open_dataset
+from synthprobe_data.shards.report import Report
 from synthprobe_data.shards.writer import check_target
 from synthprobe_data.words import counted
 
@@ -30,28 +34,56 @@ def info(given: argparse.Namespace) -> int:
 
 
 def verify(given: argparse.Namespace) -> int:
-    """Check a dataset, and say what was found."""
-    report = verifier.verify(
+    """Check a dataset, set it right if that is asked for, and say what was found."""
+    if given.repair and given.sample is not None:
+        raise SynthprobeError("--repair looks at every sample: leave --sample out.")
+    report = _verified(given)
+    if report.ok or not given.repair:
+        return _say_report(given, report)
+    if not given.json:
+        _say_failures(report)
+    again = repair(report, workers=given.workers, progress=True)
+    report = _verified(given)
+    if not given.json:
+        made = ", ".join(again) or "no sample, only what describes them"
+        print(f"made again: {made}")
+    return _say_report(given, report, again)
+
+
+def _verified(given: argparse.Namespace) -> Report:
+    return verifier.verify(
         given.path,
         sample=given.sample,
         workers=given.workers,
         progress=True,
         pixels=given.pixels,
     )
-    if given.json:
-        print(json.dumps(report.to_dict(), indent=1))
-        return 0 if report.ok else EXIT_FAILED
+
+
+def _say_failures(report: Report) -> None:
     for failure in report.failures[:_FAILURES_SHOWN]:
         print(failure)
     total = sum(report.failed.values())
     if total > _FAILURES_SHOWN:
         print(f"... and {total - _FAILURES_SHOWN} more.")
+
+
+def _say_report(given: argparse.Namespace, report: Report, again: list[str] | None = None) -> int:
+    if given.json:
+        repaired = {} if again is None else {"made_again": again}
+        print(json.dumps({**report.to_dict(), **repaired}, indent=1))
+        return 0 if report.ok else EXIT_FAILED
+    _say_failures(report)
     for name, times in report.done.items():
         bad = report.failed.get(name, 0)
         print(f"{name:>16}  {times} checked, {f'{bad} FAILED' if bad else 'all well'}")
     if report.readings:
         kinds = ", ".join(f"{n} {kind}" for kind, n in report.readings.items() if kind != "read")
         print(f"{'readings':>16}  {report.readings['read']} off the pixels: {kinds}")
+    for note in report.notes[:_FAILURES_SHOWN]:
+        print(note)
+    if len(report.notes) > _FAILURES_SHOWN:
+        print(f"... and {len(report.notes) - _FAILURES_SHOWN} more files.")
     verdict, rows = "is as it should be", counted(report.rows_checked, "sample")
     if report.rows_checked < report.rows:
         verdict = "nothing wrong was found"
@@ -66,9 +98,18 @@ def verify(given: argparse.Namespace) -> int:
 
 
 def card(given: argparse.Namespace) -> int:
-    """Write the cards of a dataset again."""
-    for path in write_cards(given.path, force=given.force):
+    """Write the cards of a dataset again, with what making all of its samples again tells."""
+    for target in card_paths(given.path, folder=given.path.is_dir()).all():
+        check_target(target, force=given.force)
+    report = verifier.verify(given.path, progress=True)
+    for path in write_cards(given.path, force=given.force, regenerated=report.regenerated):
         print(path)
+    if not report.regenerated:
+        print(
+            f"{given.path}: not all of its samples could be made again as they are, so its card "
+            "words them as what is stated; synthprobe-shards verify tells which and why.",
+            file=sys.stderr,
+        )
     return 0
 
 

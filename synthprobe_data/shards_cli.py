@@ -17,11 +17,13 @@ examples:
   synthprobe-shards info rde.h5
       what it is: sizes, splits, settings, digests
   synthprobe-shards verify rde.h5
-      check every hash and every sample, on all cores
+      check every hash, and make every sample again, on all cores
   synthprobe-shards verify rde.h5 --sample 1000
       a quick look at a thousand samples
   synthprobe-shards verify rde.h5 --pixels
       also read the answer off every picture, and compare
+  synthprobe-shards verify rde --repair
+      generate damaged and missing shards again
   synthprobe-shards preview rde.h5 --out sheet.png
       some samples, drawn for people
   synthprobe-shards explain rde.h5 7 --split test --out sample.pdf
@@ -67,7 +69,8 @@ def build_parser() -> argparse.ArgumentParser:
         "check a dataset",
         "Check a dataset: the format, the hashes, that every chunk can be decoded, that every "
         "sample keeps the rules of its settings and everything stored about it agrees to the byte, "
-        "and that no sample is there twice.",
+        "that it is the very sample of its settings, seed, split and index, made again and "
+        "compared byte by byte, and that no sample is there twice.",
     )
     command.add_argument(
         "--sample", type=int, metavar="N", help="check N samples spread evenly, not all of them"
@@ -80,6 +83,11 @@ def build_parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--workers", type=int, metavar="N", help="worker processes (all cores, or 1 if soon done)"
     )
+    command.add_argument(
+        "--repair",
+        action="store_true",
+        help="make again what is damaged or missing, as long as its settings can be read",
+    )
     command.add_argument("--json", action="store_true", help="the report as JSON, for programs")
 
     command = _add(
@@ -87,6 +95,9 @@ def build_parser() -> argparse.ArgumentParser:
         "card",
         actions.card,
         "write the card, the Croissant file and the picture of a dataset again",
+        "Write the card, the Croissant file and the picture of a dataset again. All samples are "
+        "made again first: the card says that a command makes them only if it does, and otherwise "
+        "that this is what the file states.",
     )
     _add_force(command, "card")
 

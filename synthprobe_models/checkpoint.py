@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import math
 import pickle
+import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +22,8 @@ from synthprobe_data.shards.writer import in_place_of
 from synthprobe_models.settings import TrainSettings
 
 FORMAT: Final = 1
+_MOST: Final = 2**40
+"""More epochs, or steps of an epoch, than any run has."""
 _KEYS: Final = {
     "synthprobe_checkpoint": int,
     "settings": str,
@@ -79,6 +83,8 @@ class Checkpoint:
     schedule: Mapping[str, Any]
     random: Mapping[str, torch.Tensor]
     """The states of the random generators, by device and process."""
+    made_by: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """As `synthprobe_models.provenance.provenance` says; older checkpoints do not."""
 
     def save(self, path: Path) -> None:
         """Write it; an older checkpoint stays until the new one is complete."""
@@ -86,10 +92,11 @@ class Checkpoint:
             "synthprobe_checkpoint": FORMAT,
             "settings": json.dumps(self.settings.to_dict()),
             "data": json.dumps(self.data.to_dict()),
+            "made_by": json.dumps(dict(self.made_by)),
             **{
                 field.name: getattr(self, field.name)
                 for field in dataclasses.fields(self)
-                if field.name not in ("settings", "data")
+                if field.name not in ("settings", "data", "made_by")
             },
         }
         with replaced(path) as part:
@@ -102,8 +109,13 @@ _UNREADABLE: Final = (
     EOFError,
     ValueError,
     LookupError,
+    zipfile.BadZipFile,
     TypeError,
     AttributeError,
+    OverflowError,
+    RecursionError,
+    MemoryError,
+    AssertionError,
 )
 """What torch raises for files that are no checkpoints."""
 
@@ -119,6 +131,8 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
         raise FolderError(f"there is no file {path}.")
     foreign = FolderError(f"{path} is not a checkpoint of synthprobe, or it is damaged.")
     try:
+        if zipfile.is_zipfile(path):
+            _check_stored(path)
         content = torch.load(path, map_location=device, weights_only=True)
     except OSError as error:
         raise FolderError(f"{path} could not be read: {error.strerror}.") from error
@@ -128,14 +142,32 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
         not isinstance(content.get(key), kind) for key, kind in _KEYS.items()
     ):
         raise foreign
+    if not (0 <= content["epoch"] <= _MOST and 0 <= content["step"] <= _MOST):
+        raise foreign
+    if not (math.isfinite(content["seconds"]) and content["seconds"] >= 0):
+        raise foreign
     if content.pop("synthprobe_checkpoint") != FORMAT:
         raise FolderError(f"{path} is a checkpoint of another version of synthprobe.")
     try:
         content["settings"] = TrainSettings.from_dict(json.loads(content["settings"]))
+        content["made_by"] = _mapping(json.loads(content.get("made_by", "{}")))
         content["data"] = DataFacts.from_dict(json.loads(content["data"]))
         return Checkpoint(**content)
-    except (TypeError, ValueError, KeyError) as error:
+    except (*_UNREADABLE, SynthprobeError) as error:
         raise foreign from error
+
+
+def _check_stored(path: Path) -> None:
+    """Raise `ValueError` for a small file that says it unpacks to a large one."""
+    with zipfile.ZipFile(path) as stored:
+        if sum(entry.file_size for entry in stored.infolist()) > path.stat().st_size:
+            raise ValueError("compressed")
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError(f"{type(value).__name__} where names with values should be")
+    return value
 
 
 def load_weights(network: nn.Module, saved: Checkpoint) -> None:
@@ -149,7 +181,7 @@ def fitting_checkpoint(name: str) -> Iterator[None]:
     """Say in one sentence that a checkpoint is of another network."""
     try:
         yield
-    except (RuntimeError, ValueError, KeyError, TypeError) as error:
+    except _UNREADABLE as error:
         raise FolderError(f"the checkpoint does not fit {name} as it is built now.") from error
 
 

@@ -151,6 +151,8 @@ class ShardDataset(Dataset[Sample]):  # type: ignore[misc, unused-ignore]
         networks see, by `to_network`.
     transform
         Called with each sample; what it returns is given instead.
+    trusted
+        As for `synthprobe_data.open_dataset`.
     """
 
     def __init__(
@@ -159,8 +161,10 @@ class ShardDataset(Dataset[Sample]):  # type: ignore[misc, unused-ignore]
         split: str = "train",
         columns: Sequence[str] | None = None,
         transform: Callable[[Sample], Sample] | None = None,
+        *,
+        trusted: bool = False,
     ) -> None:
-        data = open_dataset(path)
+        data = open_dataset(path, trusted=trusted)
         self.dataset: str = data.dataset.name
         self.config: Config = data.config
         self.columns = None if columns is None else _checked_columns(columns)

@@ -14,6 +14,7 @@ from torch.utils.data import DataLoader
 from synthprobe_data import SynthprobeError
 from synthprobe_data.rde import RDE
 from synthprobe_models.data import Sample, ShardDataset, StreamDataset, find_representation
+from synthprobe_models.draws import apart
 from synthprobe_models.losses import find_loss
 from synthprobe_models.metrics import METRICS_OF, MeanLoss, Metric, SegmentationAccuracy
 from synthprobe_models.order import SCENE, OrderMetrics, OrderScores
@@ -71,6 +72,11 @@ def evaluate(
         Samples at once; the result does not depend on it.
     device
         Where to compute.
+
+    Notes
+    -----
+    A network that draws random numbers in evaluation, too, draws the same ones each time, and not
+    those of a training that goes on.
     """
     both = loss == TWO_TASK
     measured: list[Metric] = [make() for make in METRICS_OF[samples.dataset]]
@@ -86,19 +92,20 @@ def evaluate(
         beside = tuple(dict.fromkeys((*SCENE, *beside)))
         by_cue = OrderMetrics(step=1 / samples.normalisation["rank"]["divisor"])
         observers.append(by_cue)
-    for _, rest, prediction in predictions(
-        network,
-        samples.beside(beside) if beside else samples,
-        dataset=samples.dataset,
-        limit=limit,
-        batch=batch,
-        device=device,
-        both=both,
-    ):
-        target = rest["target"]
-        extra = {name: value for name, value in rest.items() if name != "target"}
-        for observer in observers:
-            observer.update(prediction, target, **extra)
+    with apart(device):
+        for _, rest, prediction in predictions(
+            network,
+            samples.beside(beside) if beside else samples,
+            dataset=samples.dataset,
+            limit=limit,
+            batch=batch,
+            device=device,
+            both=both,
+        ):
+            target = rest["target"]
+            extra = {name: value for name, value in rest.items() if name != "target"}
+            for observer in observers:
+                observer.update(prediction, target, **extra)
     losses = [math.nan if value is None else value for value in mean_loss.values]
     # What is not a number is worse than any.
     highest_first = sorted(
@@ -132,7 +139,12 @@ def predictions(
     was_training = network.training
     network.eval()
     try:
-        loader: DataLoader[Sample] = DataLoader(samples, batch_size=batch)  # type: ignore[arg-type]
+        loader: DataLoader[Sample] = DataLoader(
+            samples,  # type: ignore[arg-type]
+            batch_size=batch,
+            # It draws a seed for workers that it does not have; not from what training draws from.
+            generator=torch.Generator(),
+        )
         for sample in loader:
             if left is not None:
                 if left <= 0:

@@ -14,6 +14,7 @@ from synthprobe_data import SynthprobeError
 from synthprobe_models.data import Sample, ShardDataset, StreamDataset
 
 _ORDER: Final = 0x6F72646572  # "order": no other draw of a run uses this stream
+_READERS: Final = 0x72656164  # "read": nor this one
 
 
 @dataclass(frozen=True)
@@ -91,10 +92,23 @@ class Feed:
         ]
         mine = [batch[self.share.rank :: self.share.world] for batch in batches]
         loader = DataLoader(
-            self._data, batch_sampler=mine, num_workers=self.workers, collate_fn=_stack
+            self._data,
+            batch_sampler=mine,
+            num_workers=self.workers,
+            collate_fn=_stack,
+            generator=self._generator(place),
         )
         for batch, whole in zip(loader, batches, strict=True):
             yield batch, len(whole)
+
+    def _generator(self, place: Place) -> torch.Generator:
+        """What the loader seeds its workers from.
+
+        It draws, workers or not, each time that it is begun. From torch's own generator it would
+        shift the draws of a network by one wherever a run is resumed.
+        """
+        drawn = stream(self.seed, _READERS, place).integers(2**63)
+        return torch.Generator().manual_seed(int(drawn))
 
     def _order(self, epoch: int) -> list[int]:
         if self._endless:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
 import sys
@@ -18,6 +19,8 @@ GROUP: Final = "synthprobe.structures"
 """The entry points of installed packages: each names a module, or a function to call."""
 LOADED: Final[dict[str, str]] = {}
 """By the name of a structure or network: the file or module that it was loaded from."""
+FILES: Final[dict[str, str]] = {}
+"""By what was loaded, a path or the name of a module: the SHA-256 of the file when it was."""
 
 
 def load_structures(where: str) -> None:
@@ -32,6 +35,7 @@ def load_structures(where: str) -> None:
     if path.suffix != ".py":
         _explained(where, lambda: importlib.import_module(where))
         LOADED.update(dict.fromkeys(_known() - before, where))
+        _note_file(where, getattr(sys.modules.get(where), "__file__", None))
         return
     if not path.is_file():
         raise SynthprobeError(f"there is no file {where} to load.")
@@ -46,6 +50,15 @@ def load_structures(where: str) -> None:
     finally:
         sys.path.pop(0)
     LOADED.update(dict.fromkeys(_known() - before, str(path.resolve())))
+    _note_file(str(path.resolve()), path)
+
+
+def _note_file(where: str, file: str | Path | None) -> None:
+    try:
+        if file is not None:
+            FILES[where] = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    except OSError:  # gone since it was run
+        return
 
 
 def load_as_elsewhere(name: str, where: str | None) -> None:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from synthprobe_models.checkpoint import FolderError
 from synthprobe_models.feed import Share
 
 
@@ -51,10 +52,13 @@ def set_state(states: Mapping[str, Tensor], device: torch.device, share: Share) 
     A process more than the checkpoint was written by goes on with its own seed.
     """
     cpu, cuda = (states.get(_key(kind, share.rank)) for kind in ("cpu", "cuda"))
-    if cpu is not None:
-        torch.set_rng_state(cpu.cpu())
-    if cuda is not None and device.type == "cuda":
-        torch.cuda.set_rng_state(cuda.cpu(), device)
+    try:
+        if cpu is not None:
+            torch.set_rng_state(cpu.cpu())
+        if cuda is not None and device.type == "cuda":
+            torch.cuda.set_rng_state(cuda.cpu(), device)
+    except (RuntimeError, TypeError, AttributeError) as error:
+        raise FolderError("the random states of the checkpoint are damaged.") from error
 
 
 def _key(kind: str, rank: int) -> str:

@@ -9,16 +9,24 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from synthprobe_models.abilities import ABILITIES, ANSWERS, NOT_TRIED, Evidence, way_to_all
 from synthprobe_models.checkpoint import replaced
-from synthprobe_models.profile_page import COLORS, left_grid, rule_text, safe, untrained
+from synthprobe_models.profile_facts import Cell, Profile
+from synthprobe_models.profile_page import (
+    COLORS,
+    left_grid,
+    mark,
+    outdated_lines,
+    rule_text,
+    safe,
+    untrained,
+)
 from synthprobe_models.table_files import origins, write_text
 
-if TYPE_CHECKING:
-    from synthprobe_models.profiles import Cell, Profile
-
+MATRIX: Final = "matrix.md"
+"""The name of its page."""
 _CHECKS: Final = {
     "one layer sees all positions": "sees all, untrained",
     "translation covariant": "translation covariant, untrained",
@@ -56,7 +64,7 @@ class MatrixPaths:
 
 def write_matrix(out: Path, profiles: Sequence[Profile]) -> MatrixPaths:
     """Write the matrix of some profiles, one row for each."""
-    paths = MatrixPaths(out / "matrix.md", out / "matrix.csv", out / "matrix.png")
+    paths = MatrixPaths(out / MATRIX, out / "matrix.csv", out / "matrix.png")
     write_text(paths.csv, _csv(profiles))
     _figure(paths.figure, profiles)
     write_text(paths.markdown, _markdown(profiles))
@@ -81,13 +89,18 @@ _SHORT: Final = {
 }
 
 
+def _probes(profiles: Sequence[Profile]) -> list[str]:
+    """Every probe that one of them was tried on."""
+    return list(dict.fromkeys(probe for one in profiles for probe in one.cells))
+
+
 def _markdown(profiles: Sequence[Profile]) -> str:
     first = profiles[0]
-    probes = list(first.cells)
+    probes = _probes(profiles)
     heads = [f"{ABILITIES[probe].name} ({_SHORT[probe]})" for probe in probes]
     rows = [["structure", *heads, *_CHECKS.values()]]
     for one in profiles:
-        cells = [_words(probe, one.cells[probe]) for probe in probes]
+        cells = [_words(probe, one.cells.get(probe)) for probe in probes]
         rows.append([one.name, *cells, *_untrained_cells(one)])
     results = [
         result
@@ -106,6 +119,7 @@ def _markdown(profiles: Sequence[Profile]) -> str:
         "",
         *left_grid(rows),
         "",
+        *outdated_lines(profiles),
     ]
     failed = [
         f"- {one.name}, {probe}: {safe(cell.outcome.because)}."
@@ -119,10 +133,13 @@ def _markdown(profiles: Sequence[Profile]) -> str:
     return "\n".join([*text, *origins(results)]) + "\n"
 
 
-def _words(probe: str, cell: Cell) -> str:
+def _words(probe: str, cell: Cell | None) -> str:
+    if cell is None:
+        return NOT_TRIED
     if cell.evidence is None:
-        return "failed" if cell.outcome.because.startswith("failed") else "does not fit"
-    return f"**{cell.outcome.answer}** ({short(probe, cell.evidence)})"
+        failed = cell.outcome.because.startswith("failed")
+        return ("failed" if failed else "does not fit") + mark(cell)
+    return f"**{cell.outcome.answer}** ({short(probe, cell.evidence)}){mark(cell)}"
 
 
 def _untrained_cells(one: Profile) -> list[str]:
@@ -137,8 +154,8 @@ _COUNTED: Final = {NOT_TRIED: "that do not fit or failed"}
 
 def _counts(profiles: Sequence[Profile]) -> str:
     parts = []
-    for probe in profiles[0].cells:
-        answers = [one.cells[probe].outcome.answer for one in profiles]
+    for probe in _probes(profiles):
+        answers = [one.cells[probe].outcome.answer for one in profiles if probe in one.cells]
         counts = [f"{answers.count(a)} {_COUNTED.get(a, a)}" for a in ANSWERS if a in answers]
         parts.append(f"{ABILITIES[probe].name[0].upper()}{ABILITIES[probe].name[1:]}: ")
         parts[-1] += ", ".join(counts) + "."
@@ -180,14 +197,15 @@ def _figure(path: Path, profiles: Sequence[Profile]) -> None:
     from matplotlib.figure import Figure as Canvas
     from matplotlib.patches import Rectangle
 
-    probes = list(profiles[0].cells)
+    probes = _probes(profiles)
     heads = [f"{_broken(ABILITIES[probe].name)}\n({_broken(_SHORT[probe])})" for probe in probes]
     heads += [_broken(head) for head in _CHECKS.values()]
     canvas = Canvas(figsize=(2.0 + 1.75 * len(heads), 1.6 + 0.27 * len(profiles)))
     FigureCanvasAgg(canvas)
     axis = canvas.add_axes((0.16, 0.02, 0.83, 1 - 1.3 / (1.6 + 0.27 * len(profiles))))
     for row, one in enumerate(profiles):
-        cells = [(_plain(probe, one.cells[probe]), _color(one.cells[probe])) for probe in probes]
+        tried = [one.cells.get(probe) for probe in probes]
+        cells = [(_plain(*pair), _color(pair[1])) for pair in zip(probes, tried, strict=True)]
         cells += [(text, "#ffffff") for text in _untrained_cells(one)]
         for column, (text, color) in enumerate(cells):
             axis.add_patch(Rectangle((column, row), 1, 1, facecolor=color, edgecolor="#bbbbbb"))
@@ -202,12 +220,12 @@ def _figure(path: Path, profiles: Sequence[Profile]) -> None:
         canvas.savefig(part, format="png", dpi=110, metadata={"Software": None})
 
 
-def _plain(probe: str, cell: Cell) -> str:
+def _plain(probe: str, cell: Cell | None) -> str:
     return _words(probe, cell).replace("*", "")
 
 
-def _color(cell: Cell) -> str:
-    return COLORS[NOT_TRIED if cell.evidence is None else cell.outcome.answer]
+def _color(cell: Cell | None) -> str:
+    return COLORS[NOT_TRIED if cell is None or cell.evidence is None else cell.outcome.answer]
 
 
 def _broken(text: str) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import statistics
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -23,10 +23,8 @@ from synthprobe_models.abilities import (
 )
 from synthprobe_models.checkpoint import make_folder, replaced
 from synthprobe_models.plain_json import plain_json
+from synthprobe_models.profile_facts import Cell, Profile, profile_facts
 from synthprobe_models.table_files import grid, origins, settings_that_differ, write_text
-
-if TYPE_CHECKING:
-    from synthprobe_models.profiles import Cell, Profile
 
 COLORS: Final = {
     YES: "#56b88f",
@@ -54,7 +52,7 @@ def write_page(out: Path, profile: Profile) -> PagePaths:
     make_folder(out)
     name = profile.name
     paths = PagePaths(out / f"{name}.md", out / f"{name}.json", out / f"{name}.png")
-    write_text(paths.json, plain_json(_facts(profile), indent=1) + "\n")
+    write_text(paths.json, plain_json(profile_facts(profile), indent=1) + "\n")
     _figure(paths.figure, profile)
     write_text(paths.markdown, _markdown(profile, paths.figure.name))
     return paths
@@ -110,9 +108,10 @@ def _markdown(profile: Profile, figure: str) -> str:
     for probe, cell in profile.cells.items():
         measured = "-" if cell.evidence is None else figures_text(probe, cell.evidence)
         answer, because = cell.outcome.answer, safe(cell.outcome.because)
-        rows.append([ABILITIES[probe].name, probe, f"**{answer}**", because, measured])
+        rows.append([ABILITIES[probe].name, probe, f"**{answer}**{mark(cell)}", because, measured])
     text = [head, "", f"{profile.title}{source}, preset `{profile.preset}`.", ""]
-    text += [*left_grid(rows), "", f"![What was measured]({figure})", ""]
+    text += [*left_grid(rows), "", *outdated_lines([profile])]
+    text += [f"![What was measured]({figure})", ""]
     text += ["Guess: " + "; ".join(_guess(probe) for probe in profile.cells) + ".", ""]
     text += ["## Without training", ""]
     if profile.inspection is None:
@@ -125,6 +124,24 @@ def _markdown(profile: Profile, figure: str) -> str:
     text += ["## Runs", "", *run_lines(profile.cells), ""]
     results = [r for cell in profile.cells.values() for r in (*cell.results, *cell.baseline)]
     return "\n".join([*text, *origins(results)]) + "\n"
+
+
+def mark(cell: Cell) -> str:
+    """Of an answer that might be another one now."""
+    return " †" if cell.outdated else ""
+
+
+def outdated_lines(profiles: Iterable[Profile]) -> list[str]:
+    """Which answers might be others now, and why, for those who see the mark."""
+    reasons: dict[str, list[str]] = {}
+    for one in profiles:
+        for probe, cell in one.cells.items():
+            if cell.outdated:
+                reasons.setdefault(cell.outdated, []).append(f"{one.name} on {probe}")
+    lines = [
+        f"- † {safe(why)}, and not tried again: {', '.join(of)}" for why, of in reasons.items()
+    ]
+    return [*lines, ""] if lines else []
 
 
 def run_lines(cells: Mapping[str, Cell]) -> list[str]:
@@ -170,30 +187,6 @@ def safe(text: str) -> str:
     return " ".join(text.replace("|", "\\|").split())
 
 
-def _facts(profile: Profile) -> dict[str, Any]:
-    return {
-        "name": profile.name,
-        "title": profile.title,
-        "source": profile.source,
-        "preset": profile.preset,
-        "abilities": {
-            probe: {
-                "ability": ABILITIES[probe].name,
-                "answer": cell.outcome.answer,
-                "because": cell.outcome.because,
-                "measure": ABILITIES[probe].measure,
-                "evidence": cell.evidence and cell.evidence.to_dict(),
-                "rule": ABILITIES[probe].rule,
-                "results": list(cell.results),
-                "baseline": list(cell.baseline),
-            }
-            for probe, cell in profile.cells.items()
-        },
-        "inspection": profile.inspection,
-        "inspection_failed": profile.wrong,
-    }
-
-
 def _figure(path: Path, profile: Profile) -> None:
     """One panel for each probe, and one for what a layer sees."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -215,7 +208,7 @@ def _figure(path: Path, profile: Profile) -> None:
 def _panel(axis: Any, probe: str, cell: Cell) -> None:
     ability = ABILITIES[probe]
     axis.set_title(
-        f"{_folded(ability.name)}:\n{cell.outcome.answer}",
+        f"{_folded(ability.name)}:\n{cell.outcome.answer}{mark(cell)}",
         fontsize=10,
         backgroundcolor=COLORS[cell.outcome.answer],
         pad=10,

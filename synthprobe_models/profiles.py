@@ -10,18 +10,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from synthprobe_data import SynthprobeError
+from synthprobe_data import SynthprobeError, __version__
 from synthprobe_models.abilities import ABILITIES, NOT_TRIED, Evidence, Outcome
 from synthprobe_models.checkpoint import FolderError, make_folder, replaced
 from synthprobe_models.guesses import GUESSES
 from synthprobe_models.inspection import check_name, inspect
 from synthprobe_models.load import describe_error
 from synthprobe_models.probes import fitting
+from synthprobe_models.profile_facts import Cell, Profile, merged, read_profile
+from synthprobe_models.profile_options import RDE_OPTIONS, WINDOWS
+from synthprobe_models.progress import run_label, say
 from synthprobe_models.registry import STRUCTURES, Structure
 from synthprobe_models.run_folder import RunFolder
+from synthprobe_models.run_key import write_key
 from synthprobe_models.runs import commit, finished_run
 from synthprobe_models.settings import PROFILE_PRESETS, TrainSettings, preset
 from synthprobe_models.source import Source, open_source
+from synthprobe_models.source_hash import structure_hash
+from synthprobe_models.standing import is_kept, standings
 from synthprobe_models.table_runs import TableData
 from synthprobe_models.tables import DATA, data_file
 from synthprobe_models.train import Machine
@@ -30,39 +36,8 @@ BASELINE: Final = "unet"
 """What a structure is compared with on RDE: the U-Net without it."""
 BASELINE_SEEDS: Final = 4
 """The baseline is trained with at least so many seeds, as its spread decides for all structures."""
-_WINDOWS: Final = {"lambda-local-7": {"window": 3}, "lambda-local-19": {"window": 7}}
 _INSPECTED: Final = {"sights", "growth", "layer", "width", "sensitivity"}
 """What a page needs of an inspection."""
-_ATTENDING: Final = (
-    "transformer",
-    "nystromformer",
-    "linformer",
-    "reformer",
-    "window-attention",
-    "iwsa",
-    "window-attention-lem",
-    "ssa",
-    "encoder-pre-norm",
-    "encoder-post-norm",
-)
-_LAMBDA: Final = (
-    "lambda",
-    "lambda-cosine-sum-qkv",
-    "lambda-cosine-sum-qv",
-    "lambda-cosine-decor",
-    "lambda-pe",
-    "lambda-tt",
-    "lambda-pe-tt",
-    "lambda-coordconv",
-    "lambda-local-7",
-    "lambda-local-19",
-)
-# The U-Nets have 12 channels: two heads of 6, and 16 keys for each, as published.
-_RDE_OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
-    **{name: {"heads": 2} for name in _ATTENDING},
-    **{name: {"heads": 2, "keys": 32, **_WINDOWS.get(name, {})} for name in _LAMBDA},
-    "deformable": {"size": 3},
-}
 _TABLES: Final = {"rde": 1, "centered-square": 2, "color-code": 3}
 
 QUICK: Final[Mapping[str, TableData]] = {
@@ -79,9 +54,9 @@ QUICK: Final[Mapping[str, TableData]] = {
             "min_size": 0.3,
         },
         sizes={"train": 14_000, "test": 500},
-        options=_RDE_OPTIONS,
+        options=RDE_OPTIONS,
     ),
-    "centered-square": TableData(config={"height": 16, "width": 16, "square": 5}, options=_WINDOWS),
+    "centered-square": TableData(config={"height": 16, "width": 16, "square": 5}, options=WINDOWS),
     "color-code": TableData(
         config={"positions": 32, "colors": 5}, sizes={"train": 3_200, "test": 500}
     ),
@@ -89,42 +64,14 @@ QUICK: Final[Mapping[str, TableData]] = {
 """By probe: the samples of the preset ``quick``, smaller than those of ``mini``."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cell:
-    """One structure on one probe."""
-
-    outcome: Outcome
-    evidence: Evidence | None = None
-    """``None`` if it could not be trained."""
-    results: Sequence[Mapping[str, Any]] = ()
-    """Of its runs, one for each seed."""
-    baseline: Sequence[Mapping[str, Any]] = ()
-    """On RDE: those of the baseline."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Profile:
-    """All that was found out about a structure."""
-
-    name: str
-    title: str
-    source: str
-    preset: str
-    inspection: Mapping[str, Any] | None
-    """What `synthprobe_models.inspection.Inspection.to_dict` says, and ``sensitivity``, of the
-    centre; ``None`` if it could not be inspected."""
-    wrong: str | None
-    """Why it could not be inspected."""
-    cells: Mapping[str, Cell]
-    """By probe."""
-
-
 @dataclass(kw_only=True)
 class Profiler:
     """Makes profiles in one folder, which keeps data, runs and inspections.
 
     What is there already is kept: a run that is complete is not trained again, and one that was
-    interrupted goes on.
+    interrupted goes on. One that was made from another source of the structure, or by another
+    version of synthprobe, is set aside and trained again. Probes that are not asked for stay as an
+    earlier profile of the folder has them.
 
     Parameters
     ----------
@@ -155,6 +102,8 @@ class Profiler:
     machine: Machine = field(default_factory=Machine)
     command: str | None = None
     _sources: dict[str, tuple[Source, float]] = field(default_factory=dict, init=False)
+    _numbers: dict[tuple[str, str, int], int] = field(default_factory=dict, init=False)
+    """By name, probe and seed: the place of each run among all that are needed."""
 
     def __post_init__(self) -> None:
         if self.seeds < 1:
@@ -172,12 +121,42 @@ class Profiler:
         for probe in self.probes:
             self._settings(BASELINE, probe, 0)  # wrong ones are said before anything is done
 
+    def expect(self, names: Sequence[str]) -> None:
+        """Number the runs that these structures need, and say what becomes of those on disk.
+
+        Parameters
+        ----------
+        names
+            All that will be profiled.
+        """
+        for name in names:
+            for probe in self.probes:
+                if probe in fitting(name):
+                    self._number(name, probe, self.seeds)
+                    if probe == "rde":
+                        self._number(BASELINE, probe, max(self.seeds, BASELINE_SEEDS))
+        wanted = [
+            (self._settings(*run), self._folder(*run))
+            for run in self._numbers
+            if not self._is_forced(run[0])
+        ]
+        if self.machine.progress:
+            for line in standings(wanted):
+                say(line)
+
+    def _number(self, name: str, probe: str, seeds: int) -> None:
+        for seed in range(seeds):
+            self._numbers.setdefault((name, probe, seed), len(self._numbers) + 1)
+
     def profile(self, name: str) -> Profile:
         """Find out all about a structure."""
         structure = find(name)
         make_folder(self.out)
+        if (name, self.probes[0], 0) not in self._numbers:
+            self.expect([name])
+        before = read_profile(self.out, name, self.size)
         inspection, wrong = self._inspection(name)
-        return Profile(
+        now = Profile(
             name=name,
             title=structure.title,
             source=structure.source,
@@ -186,6 +165,7 @@ class Profiler:
             wrong=wrong,
             cells={probe: self._cell(structure, probe) for probe in self.probes},
         )
+        return merged(now, before)
 
     def data(self, probe: str) -> TableData:
         """The samples of a probe."""
@@ -195,10 +175,14 @@ class Profiler:
         if probe == "color-code":  # the published task cannot be solved wholly
             data = dataclasses.replace(data, config={**data.config, "mode": "well-posed"})
         if probe == "rde":  # structures of a kind are built alike
-            data = dataclasses.replace(data, options={**_RDE_OPTIONS, **data.options})
+            data = dataclasses.replace(data, options={**RDE_OPTIONS, **data.options})
         return data
 
     def _cell(self, structure: Structure, probe: str) -> Cell:
+        cell = self._tried(structure, probe)
+        return dataclasses.replace(cell, structure=structure_hash(structure.name))
+
+    def _tried(self, structure: Structure, probe: str) -> Cell:
         if probe not in fitting(structure.name):
             axes = " or ".join(str(n) for n in structure.dimensions)
             return Cell(
@@ -207,7 +191,8 @@ class Profiler:
         guess = self._source(probe)[1]
         ability = ABILITIES[probe]
         try:
-            results = [self._run(structure.name, probe, seed) for seed in range(self.seeds)]
+            seeds = range(self._seeds(structure.name, probe))
+            results = [self._run(structure.name, probe, seed) for seed in seeds]
             baseline = self._baseline() if probe == "rde" else []
         except FolderError:  # nothing that the structure could help
             raise
@@ -244,16 +229,38 @@ class Profiler:
             }
         )
 
+    def _folder(self, name: str, probe: str, seed: int) -> Path:
+        return self.out / "runs" / probe / f"{name}-{seed}"
+
+    def _is_forced(self, name: str) -> bool:
+        return self.force and name != BASELINE
+
+    def _seeds(self, name: str, probe: str) -> int:
+        """The seeds that are wanted, and those after them of which there are complete runs."""
+        seeds = self.seeds
+        while is_kept(self._settings(name, probe, seeds), self._folder(name, probe, seeds)):
+            seeds += 1
+        return seeds
+
+    def _label(self, name: str, probe: str, seed: int) -> str:
+        """Which run it is, and the how many-eth of all."""
+        seeds = max(self.seeds, BASELINE_SEEDS) if name == BASELINE else self.seeds
+        label = run_label(name, probe, seed, seeds)
+        number = self._numbers.get((name, probe, seed))
+        return label if number is None else f"{label}, {number} of {len(self._numbers)}"
+
     def _run(self, name: str, probe: str, seed: int) -> dict[str, Any]:
         settings = self._settings(name, probe, seed)
-        out = self.out / "runs" / probe / f"{name}-{seed}"
-        if self.force and name != BASELINE:
-            RunFolder(out).begin(settings.to_dict(), resume=False, force=True)
+        out = self._folder(name, probe, seed)
+        if self._is_forced(name) and seed < self.seeds:
+            folder = RunFolder(out)
+            folder.begin(settings.to_dict(), resume=False, force=True)
+            write_key(folder, settings)
         return finished_run(
             settings,
             self._source(probe)[0],
             out,
-            machine=self.machine,
+            machine=dataclasses.replace(self.machine, label=self._label(name, probe, seed)),
             picture_every=0,
             command=self.command,
         )
@@ -269,11 +276,12 @@ class Profiler:
     def _inspection(self, name: str) -> tuple[dict[str, Any] | None, str | None]:
         """What can be said without training, or why nothing can."""
         path = self.out / "inspections" / f"{name}.json"
-        here = commit()
+        made_from = {"commit": commit(), "version": __version__, "structure": structure_hash(name)}
         if not self.force:
             try:
                 kept = json.loads(path.read_text(encoding="utf-8"))
-                if kept["commit"] == here and kept["inspection"].keys() >= _INSPECTED:
+                same = {key: kept.get(key) for key in made_from} == made_from
+                if same and kept["inspection"].keys() >= _INSPECTED:
                     return kept["inspection"], None
             except (OSError, ValueError, KeyError, TypeError, AttributeError):
                 pass  # not there, or not whole: look again
@@ -285,9 +293,7 @@ class Profiler:
         facts["sensitivity"] = found.sights[0].centre.sensitivity.tolist()
         make_folder(path.parent)
         with replaced(path) as part:
-            part.write_text(
-                json.dumps({"commit": here, "inspection": facts}) + "\n", encoding="utf-8"
-            )
+            part.write_text(json.dumps({**made_from, "inspection": facts}) + "\n", encoding="utf-8")
         return facts, None
 
 

@@ -47,6 +47,7 @@ class RunFolder:
                     f"{self.path} has a run already: take --resume to go on with it, --force to "
                     f"begin anew, or another folder."
                 )
+            self._check_settings(settings, resume=resume)
         elif self.path.is_dir() and any(self.path.iterdir()):
             raise FolderError(f"{self.path} is not empty and no run: take another folder.")
         make_folder(self.path)
@@ -57,6 +58,34 @@ class RunFolder:
         except OSError as error:
             raise FolderError(f"{self.path} could not be begun anew: {error.strerror}.") from error
         self._write(self.settings, json.dumps(settings, indent=2) + "\n")
+
+    def _check_settings(self, settings: Mapping[str, Any], *, resume: bool) -> None:
+        """Refuse other settings than the run was begun with, before its first checkpoint, too."""
+        begun = self.read_settings()
+        if not resume or begun is None:
+            return
+        mine = json.loads(json.dumps(settings))
+        if mine != {**mine, **begun}:
+            raise FolderError(
+                f"{self.path} was begun with other settings: take those, or another folder."
+            )
+
+    def has_run(self) -> bool:
+        """Whether a run was begun here, complete or not."""
+        return any(path.exists() for path in (self.settings, self.checkpoint, self.result))
+
+    def set_aside(self) -> Path:
+        """Give the folder another name, so that a run can be begun anew under its own."""
+        number = 1
+        while (aside := self.path.with_name(f"{self.path.name}.earlier-{number}")).exists():
+            number += 1
+        try:
+            self.path.rename(aside)
+        except OSError as error:
+            raise FolderError(
+                f"{self.path} could not be renamed to {aside.name}: {error.strerror}."
+            ) from error
+        return aside
 
     def cut_log(self, epochs: int) -> None:
         """Keep only the rows of epochs that are done; a resumed run writes the others again."""
@@ -104,6 +133,6 @@ class RunFolder:
 def _read(path: Path) -> dict[str, Any] | None:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) else None

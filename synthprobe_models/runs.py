@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,12 +22,17 @@ from synthprobe_models.checkpoint import (
 )
 from synthprobe_models.counting import count_parameters
 from synthprobe_models.data import ShardDataset, StreamDataset, find_representation
+from synthprobe_models.draws import apart
 from synthprobe_models.evaluate import Evaluation, evaluate, predictions
 from synthprobe_models.failures import clear_errors
 from synthprobe_models.metrics import generalisation_gap
 from synthprobe_models.missed import check_explainable, explain_samples
 from synthprobe_models.pictures import write_predictions
+from synthprobe_models.progress import say
+from synthprobe_models.provenance import commit as commit  # others import it from here
+from synthprobe_models.registry import NETWORKS, STRUCTURES
 from synthprobe_models.run_folder import RunFolder
+from synthprobe_models.run_key import KEY, outdated_run, remove_key, write_key
 from synthprobe_models.settings import TrainSettings
 from synthprobe_models.source import Source
 from synthprobe_models.train import Machine, Trainer, build_network
@@ -73,12 +76,15 @@ def train_run(
     """
     machine = Machine() if machine is None else machine
     folder = RunFolder(out)
-    commit()
     with clear_errors():
         trainer = Trainer(settings, source, folder, machine)
-        # Whatever is wrong with the settings has been said by now.
+        if resume:
+            trainer.take_up()
+        # Whatever is wrong with the settings or the checkpoint has been said by now.
         if machine.share.rank == 0:
+            resumed = resume and folder.checkpoint.exists()
             folder.begin(settings.to_dict(), resume=resume, force=force)
+            key = _note_key(folder, settings, resumed=resumed, said=machine.progress)
         if machine.share.world > 1:
             torch.distributed.barrier()
         trainer.after_epoch = _observer(trainer, folder, picture_every)
@@ -86,8 +92,22 @@ def train_run(
         if machine.share.rank != 0:
             return {}
         result = _result(trainer, command)
+    result[KEY] = key
     folder.finish(result)
     return result
+
+
+def _note_key(
+    folder: RunFolder, settings: TrainSettings, *, resumed: bool, said: bool
+) -> dict[str, Any] | None:
+    """Say in a folder what its run is made from, unless that is several things."""
+    outdated = outdated_run(settings, folder.path) if resumed else None
+    if outdated is None:
+        return write_key(folder, settings)
+    remove_key(folder)
+    if said:
+        say(f"{folder.path}: {outdated}; the run goes on with the weights that it has")
+    return None
 
 
 def finished_run(
@@ -101,7 +121,9 @@ def finished_run(
 ) -> dict[str, Any]:
     """The result of a run that may be complete, begun, or not yet begun.
 
-    `FolderError` if there is another run in its folder.
+    A run that was made from another source of the structure, or by another version of synthprobe,
+    is set aside, and the run is begun anew. `FolderError` if there is a run with other settings or
+    on other data in its folder.
 
     Parameters
     ----------
@@ -109,7 +131,10 @@ def finished_run(
         As for `train_run`.
     """
     check_kept(settings, source, out)
-    done = RunFolder(out).read_result()
+    folder = RunFolder(out)
+    if outdated_run(settings, out) is not None:
+        folder.set_aside()
+    done = folder.read_result()
     if done is not None:
         return done
     return train_run(
@@ -174,6 +199,7 @@ def evaluate_checkpoint(
         missed; of RDE only.
     """
     saved = load_checkpoint(path, device)
+    _check_known(saved)
     samples = ShardDataset(on, split)
     network = restored(saved).to(device)
     _check_fit(saved, samples, on)
@@ -194,6 +220,22 @@ def evaluate_checkpoint(
     return saved, scores
 
 
+def _check_known(saved: Checkpoint) -> None:
+    """Raise `SynthprobeError` that names the file of a structure that is not known here.
+
+    The file is only named: a run folder may come from anybody, and loading a file runs its code.
+    """
+    name, where = saved.settings.name, saved.made_by.get("load")
+    if name in STRUCTURES or name in NETWORKS or not isinstance(where, str):
+        return
+    if where.endswith(".py") and not Path(where).is_file():
+        raise SynthprobeError(
+            f"{name!r} was loaded from {where!r}, which is not there: name the file that has it "
+            f"with --load."
+        )
+    raise SynthprobeError(f"{name!r} was loaded from {where!r}: add --load {where!r}.")
+
+
 def restored(saved: Checkpoint) -> nn.Module:
     """The network of a checkpoint, with its weights."""
     network = build_network(saved.settings, saved.data)
@@ -212,9 +254,10 @@ def write_picture(
     chosen = (
         samples.at(indices) if isinstance(samples, StreamDataset) else samples.__getitems__(indices)
     )
-    inputs, rest, prediction = next(
-        predictions(network, chosen, dataset=samples.dataset, batch=len(chosen), device=device)
-    )
+    with apart(device):
+        inputs, rest, prediction = next(
+            predictions(network, chosen, dataset=samples.dataset, batch=len(chosen), device=device)
+        )
     write_predictions(path, inputs, rest["target"], prediction)
 
 
@@ -306,28 +349,6 @@ def _result(trainer: Trainer, command: str | None) -> dict[str, Any]:
         "seconds": trainer.seconds,
         "machine": describe_machine(),
         "torch": torch.__version__,
-        "commit": commit(),
+        **trainer.made_by,
         "command": command,
     }
-
-
-@cache
-def commit() -> str | None:
-    """The commit of the code that runs, if it is a checkout; with a plus if it has changes.
-
-    Read once, when training begins: what is checked out later is not what runs.
-    """
-    git = ["git", "-C", str(Path(__file__).parent)]
-    try:
-        found = subprocess.run(
-            [*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
-        )
-        changed = subprocess.run(
-            [*git, "status", "--porcelain", "--untracked-files=no", "."],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return found.stdout.strip() + ("+" if changed.stdout.strip() else "")

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from synthprobe_data import __version__
 from synthprobe_data.cards.facts import machine as describe_machine
 from synthprobe_data.rde import RdeConfig, solve
 from synthprobe_models.data import normalisation_of
@@ -87,6 +88,7 @@ def solver_result(source: Source, loss: str, command: str | None = None) -> dict
         "seconds": time.perf_counter() - started,
         "machine": describe_machine(),
         "torch": torch.__version__,
+        "version": __version__,
         "commit": commit(),
         "command": command,
     }

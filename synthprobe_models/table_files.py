@@ -117,6 +117,11 @@ def _markdown(number: int, size: str, lines: Sequence[Line]) -> str:
     rows = [_cells(line, figures, bounded) for line in lines]
     text = [f"# Table {number}, preset `{size}`", "", *grid([head, *rows]), ""]
     text.append(_SCALES[number])
+    text += [
+        f"† {line.row.title}: {line.outdated}, and not trained again.\n"
+        for line in lines
+        if line.outdated
+    ]
     if begun:
         text.append(f"Not finished: {'; '.join(begun)}.\n")
     if number == 3 and lines:
@@ -161,7 +166,7 @@ def title_of(line: Line) -> str:
 
 
 def _cells(line: Line, figures: Sequence[Figure], bounded: bool) -> list[str]:
-    cells = [title_of(line)]
+    cells = [title_of(line) + (" †" if line.outdated else "")]
     for figure in figures:
         published = line.row.figures.get(figure.published)
         cells.append(with_spread(figures_of(figure, line)))
@@ -234,11 +239,18 @@ def settings_that_differ(data: Mapping[str, Any]) -> str:
 def origins(results: Iterable[Mapping[str, Any]]) -> list[str]:
     """A line for each command, commit and machine that some results come from."""
     lines = (
-        f"- `{result['command']}`, commit {result['commit']}, torch {result['torch']}, on: "
+        f"- `{result['command']}`, {_code(result)}, torch {result['torch']}, on: "
         f"{result['machine']}."
         for result in results
     )
     return list(dict.fromkeys(lines))
+
+
+def _code(result: Mapping[str, Any]) -> str:
+    """What code a result was made by: the commit, or of an installed package the version."""
+    if result["commit"] is None and result.get("version") is not None:
+        return f"synthprobe {result['version']}"
+    return f"commit {result['commit']}"
 
 
 _CSV_END: Final = (

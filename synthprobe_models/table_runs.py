@@ -22,6 +22,7 @@ from synthprobe_models.probes import PROBES, fitting
 from synthprobe_models.published import Row, find_rows, further_row, probe_of, window_share
 from synthprobe_models.registry import NETWORKS, STRUCTURES
 from synthprobe_models.run_folder import RunFolder
+from synthprobe_models.run_key import KEY, why_outdated
 from synthprobe_models.settings import TrainSettings, preset
 from synthprobe_models.solver_row import SOLVER
 
@@ -49,6 +50,8 @@ class Line:
     """What no network of this kind can surpass on these samples, where it is known."""
     unfinished: Mapping[int, str] = field(default_factory=dict)
     """By seed: how far a run had come when it was interrupted."""
+    outdated: str | None = None
+    """Why the results would be others now, if they were not made from what is here now."""
 
 
 def key_of(row: Row) -> str:
@@ -146,7 +149,15 @@ class TableRuns:
             else:
                 results.append(done)
         bound = bound_of(row, self.config(row), self.options(row))
-        return Line(row=row, results=results, bound=bound, unfinished=unfinished)
+        results, outdated = (results, None) if row is SOLVER else _newest(results)
+        return Line(row=row, results=results, bound=bound, unfinished=unfinished, outdated=outdated)
+
+
+def _newest(results: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str | None]:
+    """The results of what is here now; if there are none, all of them, and why they are not."""
+    why = [why_outdated(one["name"], one["settings"]["probe"], one.get(KEY)) for one in results]
+    now = [result for result, reason in zip(results, why, strict=True) if reason is None]
+    return (now, None) if now or not why else (results, why[0])
 
 
 def bound_of(row: Row, config: Config, options: Mapping[str, Any]) -> float | None:

@@ -10,11 +10,13 @@ from typing import Any, Final
 from synthprobe_data import DATASETS, SynthprobeError, make_file, open_dataset
 from synthprobe_models.checkpoint import make_folder
 from synthprobe_models.many_runs import Plan, check_jobs, finished_runs
+from synthprobe_models.progress import say
 from synthprobe_models.published import Row, probe_of
 from synthprobe_models.runs import check_kept
 from synthprobe_models.settings import preset
 from synthprobe_models.solver_row import SOLVER, solver_result
 from synthprobe_models.source import Source, open_source
+from synthprobe_models.standing import standings
 from synthprobe_models.table_files import TablePaths, write_table
 from synthprobe_models.table_runs import TableData, TableRuns, further_rows, key_of, rows_of
 from synthprobe_models.train import DivergedError, Machine
@@ -85,9 +87,11 @@ def make_table(
     """Train every row of a table, and write it.
 
     What is there already is kept: a run that is complete is not trained again, and one that was
-    interrupted goes on. The table has all runs of the folder that were trained in the same way,
-    asked for this time or earlier. One that was trained in another way is not replaced: then
-    nothing is trained, and `SynthprobeError` says so.
+    interrupted goes on. A run that is wanted, but was made from another source of its structure or
+    by another version of synthprobe, is set aside and trained again. The table has all runs of the
+    folder that were trained in the same way, asked for this time or earlier. One with other
+    settings or on other data is not replaced: then nothing is trained, and `SynthprobeError` says
+    so.
 
     Parameters
     ----------
@@ -147,6 +151,9 @@ def make_table(
     ]
     for plan in plans:
         check_kept(plan.settings, plan.source, plan.out)
+    if machine is None or machine.progress:
+        for line in standings([(plan.settings, plan.out) for plan in plans]):
+            say(line)
     if SOLVER in chosen:
         loss = preset(SOLVER.probe, size)["loss"]
         folder = table.folder(SOLVER, 0)

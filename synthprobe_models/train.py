@@ -33,6 +33,8 @@ from synthprobe_models.losses import find_loss
 from synthprobe_models.optim import make_optimizer, make_schedule
 from synthprobe_models.probes import find_probe
 from synthprobe_models.processes import gathered_state, joined, set_state
+from synthprobe_models.progress import RunBar, run_label
+from synthprobe_models.provenance import provenance
 from synthprobe_models.registry import STRUCTURES
 from synthprobe_models.run_folder import RunFolder
 from synthprobe_models.settings import TrainSettings
@@ -64,6 +66,8 @@ class Machine:
     checkpoint_every: int = 200
     """Steps between checkpoints; there is one at the end of every epoch, too."""
     progress: bool = True
+    label: str = ""
+    """Which run it is, beside its bar; by default by its probe, name and seed."""
     share: Share = field(default_factory=Share)
 
 
@@ -157,6 +161,16 @@ class Trainer:
         self.place = Place()
         self.loss_sum = 0.0
         self.seconds = 0.0
+        self.made_by = provenance(settings.name)
+        self._random: Mapping[str, Tensor] | None = None
+
+    def take_up(self) -> None:
+        """Stand where the checkpoint of the folder stands, if there is one.
+
+        `FolderError` if it is of another run, or damaged; nothing in the folder is changed.
+        """
+        if self.folder.checkpoint.exists():
+            self._restore(load_checkpoint(self.folder.checkpoint, self.device))
 
     def run(self, *, resume: bool = False) -> None:
         """Train to the end; with ``resume``, from the checkpoint of the folder if there is one.
@@ -164,8 +178,10 @@ class Trainer:
         A run goes on bit for bit with as many processes as it was begun with.
         """
         torch.manual_seed(self.settings.seed + self.machine.share.rank)
-        if resume and self.folder.checkpoint.exists():
-            self._restore(load_checkpoint(self.folder.checkpoint, self.device))
+        if resume and self._random is None:
+            self.take_up()
+        if self._random is not None:
+            set_state(self._random, self.device, self.machine.share)
         if self.machine.share.rank == 0:
             self.folder.cut_log(self.place.epoch)
         model = self._wrapped()
@@ -177,12 +193,11 @@ class Trainer:
                     self.loss_sum += loss
                     self.place = Place(epoch, self.place.step + 1)
                     self.seconds = time.perf_counter() - started
-                    bar.set_postfix(loss=f"{loss:.4g}", rate=f"{self.rate:.2g}", refresh=False)
-                    bar.update()
+                    bar.step(loss, self.rate)
                     done = self.place.step
                     if done % self.machine.checkpoint_every == 0 and done < self.feed.steps:
                         self._save()
-                self._end_epoch(epoch)
+                bar.epoch(self._end_epoch(epoch))
 
     @property
     def rate(self) -> float:
@@ -243,7 +258,7 @@ class Trainer:
                 model = joined(model, self.source.facts.input_shape, self.device)
         return torch.compile(model) if self.machine.compile else model  # type: ignore[return-value]
 
-    def _end_epoch(self, epoch: int) -> None:
+    def _end_epoch(self, epoch: int) -> dict[str, float]:
         steps = self.feed.steps
         row = {
             "epoch": epoch + 1,
@@ -259,6 +274,7 @@ class Trainer:
             if self.after_epoch is not None:
                 self.after_epoch(row)
         self._save()
+        return row
 
     def _save(self) -> None:
         random = gathered_state(self.device, self.machine.share)
@@ -275,6 +291,7 @@ class Trainer:
             optimizer=self.optimizer.state_dict(),
             schedule=self.schedule.state_dict(),
             random=random,
+            made_by=self.made_by,
         ).save(self.folder.checkpoint)
 
     def _restore(self, saved: Checkpoint) -> None:
@@ -288,18 +305,21 @@ class Trainer:
         with fitting_checkpoint(self.settings.name):
             self.optimizer.load_state_dict(dict(saved.optimizer))
             self.schedule.load_state_dict(dict(saved.schedule))
-        set_state(saved.random, self.device, self.machine.share)
+        if saved.epoch > self.settings.epochs or saved.step >= self.feed.steps:
+            raise FolderError(
+                f"the checkpoint stands at epoch {saved.epoch}, step {saved.step}: the run has "
+                f"{self.settings.epochs} epochs of {self.feed.steps} steps."
+            )
+        self._random = saved.random
         self.place = Place(saved.epoch, saved.step)
         self.loss_sum, self.seconds = saved.loss_sum, saved.seconds
 
-    def _bar(self) -> Any:
-        from tqdm import tqdm
-
-        shown = self.machine.progress and self.machine.share.rank == 0
-        done = self.place.epoch * self.feed.steps + self.place.step
-        return tqdm(
-            total=self.feed.steps * self.settings.epochs,
-            initial=done,
-            unit="step",
-            disable=None if shown else True,
+    def _bar(self) -> RunBar:
+        settings = self.settings
+        return RunBar(
+            self.machine.label or run_label(settings.name, settings.probe, settings.seed),
+            epochs=settings.epochs,
+            steps=self.feed.steps,
+            done=self.place.epoch * self.feed.steps + self.place.step,
+            shown=self.machine.progress and self.machine.share.rank == 0,
         )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import torch
 
@@ -21,18 +21,31 @@ from synthprobe_models.inspection import check_name
 from synthprobe_models.order_report import explained_lines, order_facts, order_lines
 from synthprobe_models.plain_json import plain_json
 from synthprobe_models.probes import fitting
-from synthprobe_models.profile_matrix import write_matrix
+from synthprobe_models.profile_facts import Profile, read_others
+from synthprobe_models.profile_matrix import MATRIX, write_matrix
 from synthprobe_models.profile_page import write_page
 from synthprobe_models.profiles import Profiler, find
+from synthprobe_models.progress import say
 from synthprobe_models.registry import STRUCTURES
 from synthprobe_models.run_folder import RunFolder
 from synthprobe_models.runs import evaluate_checkpoint, finished_run, train_run
 from synthprobe_models.settings import TrainSettings, preset
 from synthprobe_models.source import STREAM, Source, open_source
+from synthprobe_models.standing import standings
 from synthprobe_models.sweep import sweep
 from synthprobe_models.tables import make_table
 from synthprobe_models.train import Machine
 from synthprobe_models.train_cli import NAMED, OPTIONS
+
+_BOUNDS: Final = {
+    "workers": (0, 256),
+    "jobs": (1, 256),
+    "threads": (1, 1024),
+    "seeds": (1, 1000),
+    "picture_every": (0, 10**9),
+    "checkpoint_every": (1, 10**9),
+}
+"""Each thread and process takes memory of its own, and each seed is a run."""
 
 
 def train(given: argparse.Namespace) -> int:
@@ -66,6 +79,8 @@ def search(given: argparse.Namespace) -> int:
     machine = _machine(given, Share())
 
     def run(at_rate: TrainSettings, samples: Source, out: Path) -> dict[str, Any]:
+        for line in standings([(at_rate, out)]):
+            say(f"{out}: {line}")
         return finished_run(at_rate, samples, out, machine=machine, command=given.command_line)
 
     results = sweep(settings, source, given.out, run)
@@ -166,18 +181,27 @@ def profile(given: argparse.Namespace) -> int:
         machine=_machine(given, Share()),
         command=given.command_line,
     )
-    done = []
+    profiler.expect(names)
+    done: dict[str, Profile] = {}
     for name in names:
-        done.append(profiler.profile(name))
-        page = write_page(profiler.out, done[-1]).markdown
+        done[name] = profiler.profile(name)
+        page = write_page(profiler.out, done[name]).markdown
+        if len(names) > 1 or (profiler.out / MATRIX).exists():
+            matrix = write_matrix(profiler.out, _with_others(profiler, done)).markdown
         if len(names) == 1:
             print(page.read_text(encoding="utf-8"))
             return 0
-        matrix = write_matrix(profiler.out, done).markdown
-        answers = (f"{probe} {cell.outcome.answer}" for probe, cell in done[-1].cells.items())
+        answers = (f"{probe} {cell.outcome.answer}" for probe, cell in done[name].cells.items())
         print(f"{name}: {', '.join(answers)} ({page})", flush=True)
     print(matrix)
     return 0
+
+
+def _with_others(profiler: Profiler, done: Mapping[str, Profile]) -> list[Profile]:
+    """What was profiled now, and what is on disk of others: a matrix has all of a folder."""
+    others = read_others(profiler.out, list(done), profiler.size)
+    order = list(STRUCTURES)
+    return sorted([*done.values(), *others], key=lambda one: order.index(one.name))
 
 
 def _source(given: argparse.Namespace) -> Source:
@@ -211,16 +235,13 @@ def _settings(given: argparse.Namespace, source: Source) -> TrainSettings:
 
 
 def _machine(given: argparse.Namespace, share: Share) -> Machine:
-    for name in ("workers", "picture_every"):
-        if getattr(given, name) < 0:
-            raise SynthprobeError(f"{name} is {getattr(given, name)}: it must be 0 or more.")
-    if given.checkpoint_every < 1:
-        raise SynthprobeError(
-            f"checkpoint_every is {given.checkpoint_every}: it must be 1 or more."
-        )
+    for name, (low, high) in _BOUNDS.items():
+        value = getattr(given, name, None)
+        if value is not None and not low <= value <= high:
+            raise SynthprobeError(
+                f"{name} is {value}: it must be a whole number from {low} to {high}."
+            )
     if given.threads is not None:
-        if given.threads < 1:
-            raise SynthprobeError(f"threads is {given.threads}: it must be 1 or more.")
         torch.set_num_threads(given.threads)
     return Machine(
         device=_device(given.device),
@@ -246,15 +267,42 @@ def _device(name: str) -> str:
 @contextmanager
 def _processes(device: str) -> Iterator[Share]:
     """Which of the processes that ``torchrun`` has started is this one, if any were."""
-    world = int(os.environ.get("WORLD_SIZE", "1"))
+    world = _check_torchrun()
     if world == 1:
         yield Share()
         return
-    torch.distributed.init_process_group("nccl" if device.startswith("cuda") else "gloo")
+    try:
+        torch.distributed.init_process_group("nccl" if device.startswith("cuda") else "gloo")
+    except (RuntimeError, ValueError) as error:
+        said = str(error).split("\n")[0]
+        raise SynthprobeError(f"the processes could not find one another: {said}") from error
     try:
         yield Share(torch.distributed.get_rank(), world)
     finally:
         torch.distributed.destroy_process_group()
+
+
+def _check_torchrun() -> int:
+    """How many processes train together, from the variables that ``torchrun`` sets."""
+    world = _variable("WORLD_SIZE", 1, 65_536, default="1")
+    if world > 1:
+        _variable("RANK", 0, world - 1)
+        _variable("MASTER_PORT", 1, 65_535)
+        if not os.environ.get("MASTER_ADDR"):
+            raise SynthprobeError("MASTER_ADDR is not set: start several processes by torchrun.")
+    return world
+
+
+def _variable(name: str, low: int, high: int, default: str | None = None) -> int:
+    text = os.environ.get(name, default)
+    if text is None:
+        raise SynthprobeError(f"{name} is not set: start several processes by torchrun.")
+    # Few digits only: Python refuses to read very long numbers.
+    if not (text.isascii() and text.isdecimal() and len(text) < 10 and low <= int(text) <= high):
+        raise SynthprobeError(
+            f"{name} is {text!r}: it must be a whole number from {low} to {high}."
+        )
+    return int(text)
 
 
 def _pairs(option: str, words: Sequence[str]) -> dict[str, Any]:

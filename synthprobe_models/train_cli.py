@@ -109,8 +109,9 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
 def _add_profile(commands: Any) -> argparse.ArgumentParser:
     text = (
         "Train a structure on all probes, check it without training, and say on one page which "
-        "of the abilities it has. What is complete is kept, and what was interrupted goes on. With "
-        "several names, or --all, also the matrix of structures by abilities."
+        "of the abilities it has. What is complete is kept, and what was interrupted goes on; what "
+        "was made from another source of the structure, or by another version, is trained again. "
+        "With several names, or --all, also the matrix of structures by abilities."
     )
     command: argparse.ArgumentParser = commands.add_parser(
         "profile", help="say which abilities a structure has", description=text

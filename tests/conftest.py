@@ -1,8 +1,16 @@
-"""One Hypothesis profile for all tests: the same examples on every run, however long they take."""
+"""What all tests share: one Hypothesis profile, and children that end with their test.
+
+The profile gives the same examples on every run, however long they take.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.children import Start, started
 
 settings.register_profile(
     "synthprobe",
@@ -13,3 +21,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("synthprobe")
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start commands that end with the test; see `tests.children`."""
+    with started() as start:
+        yield start

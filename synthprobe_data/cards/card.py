@@ -41,11 +41,7 @@ def render_card(facts: CardFacts, figures: Sequence[Tally]) -> str:
         *(_tally(tally) for tally in figures),
         "## Checks",
         about.checks(facts.config),
-        "When this card was written, the names, types, shapes, chunks and filters of all datasets "
-        "in the file were those of the format."
-        if len(facts.files) == 1
-        else "When this card was written, the names, types, shapes, chunks and filters of all "
-        "datasets in the files were those of the format.",
+        *_checks(facts),
         "## Hashes",
         *_hashes(facts),
         "## Loading",
@@ -113,7 +109,13 @@ def _making(facts: CardFacts) -> list[str]:
         parts.append(f"By this command, with {program}:\n\n```sh\n{facts.command}\n```")
     if facts.same_rows is not None and facts.same_rows != facts.command:
         by = "" if facts.command else f" (this card was written by {program})"
-        parts.append(f"This command makes the same samples{by}:\n\n```sh\n{facts.same_rows}\n```")
+        says = f"This command makes the same samples{by}:"
+        if not facts.known:
+            says = (
+                f"By what {_files_state(facts)}, though nobody made the samples again to compare, "
+                f"they are those of this command{by}:"
+            )
+        parts.append(f"{says}\n\n```sh\n{facts.same_rows}\n```")
     if facts.selection is not None:
         parts.append(
             "These are selected samples. They were taken, as they are, from the dataset with the "
@@ -137,6 +139,31 @@ def _making(facts: CardFacts) -> list[str]:
         )
     )
     return parts
+
+
+def _checks(facts: CardFacts) -> list[str]:
+    """What was looked at when the card was written."""
+    parts = []
+    if facts.regenerated:
+        parts.append(
+            "When this card was written, every sample was made again from settings, seed, split "
+            "and index, and all of its bytes were the same."
+        )
+    elif not facts.known:
+        parts.append(
+            f"That is what {_files_state(facts)}: when this card was written, the samples were not "
+            "made again to compare. `synthprobe-shards verify` does that."
+        )
+    files = "file" if len(facts.files) == 1 else "files"
+    parts.append(
+        "When this card was written, the names, types, shapes, chunks and filters of all datasets "
+        f"in the {files} were those of the format."
+    )
+    return parts
+
+
+def _files_state(facts: CardFacts) -> str:
+    return "the file states" if len(facts.files) == 1 else "the files state"
 
 
 def _tally(tally: Tally) -> str:

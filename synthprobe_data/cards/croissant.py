@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from synthprobe_data.cards.facts import CardFacts, FileFacts
 from synthprobe_data.cards.licence import find_licence
+from synthprobe_data.cards.ours import CREATOR
 from synthprobe_data.cards.registry import column_meanings, find_about
 
 HDF5: Final = "application/x-hdf5"
@@ -75,7 +76,7 @@ def render_croissant(facts: CardFacts) -> dict[str, Any]:
         "version": facts.version,
         "license": find_licence(facts.dataset.license).url,
         "citeAs": facts.dataset.citation.strip(),
-        "creator": {"@type": "sc:Organization", "name": "the synthprobe developers"},
+        "creator": {"@type": "sc:Organization", "name": CREATOR},
         "datePublished": facts.date,
         "isLiveDataset": False,
         "keywords": list(about.tags),

@@ -60,7 +60,11 @@ class CardFacts:
     command: str | None
     """The command that was run."""
     same_rows: str | None
-    """A command that makes the same rows, if there is one."""
+    """A command that makes the rows that the files state, if there is one."""
+    made: bool
+    """Whether the run that writes the card made all rows."""
+    regenerated: bool
+    """Whether all rows were made again, and are those that the files state."""
     seconds: float | None
     workers: int | None
     machine: str | None
@@ -72,6 +76,11 @@ class CardFacts:
     selection: Selection | None = None
     """Where the samples were taken from, if they are selected ones."""
 
+    @property
+    def known(self) -> bool:
+        """Whether the rows are known to be those stated, for they were made here, now or again."""
+        return self.regenerated or self.made
+
 
 def collect_facts(
     path: str | Path,
@@ -79,6 +88,8 @@ def collect_facts(
     command: str | None = None,
     seconds: float | None = None,
     workers: int | None = None,
+    made: bool = False,
+    regenerated: bool = False,
 ) -> CardFacts:
     """Collect what a card says about a file or a folder of shards.
 
@@ -91,13 +102,30 @@ def collect_facts(
     seconds, workers
         How long the run took, and with how many processes. Given only by the run itself: then the
         card also says on which machine it ran.
+    made
+        Whether a run made all rows just now; so it is if it took ``seconds``.
+    regenerated
+        Whether all rows were made again, and are those that the files state.
     """
     with open_dataset(path) as data:
-        return _facts(data, command=command, seconds=seconds, workers=workers)
+        return _facts(
+            data,
+            command=command,
+            seconds=seconds,
+            workers=workers,
+            made=made or seconds is not None,
+            regenerated=regenerated,
+        )
 
 
 def _facts(
-    data: OpenDataset, *, command: str | None, seconds: float | None, workers: int | None
+    data: OpenDataset,
+    *,
+    command: str | None,
+    seconds: float | None,
+    workers: int | None,
+    made: bool,
+    regenerated: bool,
 ) -> CardFacts:
     splits = data.splits
     for what, name, allowed in (
@@ -143,6 +171,8 @@ def _facts(
         )
         if whole
         else None,
+        made=made,
+        regenerated=regenerated,
         seconds=seconds,
         workers=workers,
         machine=None if seconds is None else machine(),

@@ -14,6 +14,7 @@ from synthprobe_data.cards.tiles import tiled
 from synthprobe_data.dataset import Block
 from synthprobe_data.rde import RdeConfig
 from synthprobe_data.rde.difficulty import COLUMNS, are_scenes, difficulty_block
+from synthprobe_data.rde.readable import is_readable
 from synthprobe_data.shards.opened import OpenDataset
 
 _CUES: Final = {1: "T-junction only", 2: "convexity only", 3: "both"}
@@ -25,6 +26,10 @@ Every scene passed the certificate when it was drawn; one that fails is drawn ag
 - **Readable**: the label map alone, without the rectangles, gives the same ranks.
 - **Decided**: of any two rectangles that touch, one is above the other, directly or through others.
 - **Stable**: no rectangle can be moved by one pixel so that a rank changes."""
+
+_UNREADABLE: Final = """\
+All of this holds for the label map, but **not for the picture**: rounded to bytes, so wide a \
+blur may hide what was painted. New samples of these settings would not be called certified."""
 
 _RULES: Final = """\
 Every scene keeps the placement rules of the paper (`n_vis`, `n_gap`, `n_par`, `min_size`). It is \
@@ -38,6 +43,8 @@ they change."""
 
 
 def _checks(config: RdeConfig) -> str:
+    if config.mode == "certified" and not is_readable(config.blur, config.palette_size):
+        return f"{_CERTIFIED}\n\n{_UNREADABLE}"
     return {"certified": _CERTIFIED, "rules": _RULES, "ambiguous": _AMBIGUOUS}[config.mode]
 
 

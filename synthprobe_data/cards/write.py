@@ -9,10 +9,11 @@ from synthprobe_data.cards.card import render_card
 from synthprobe_data.cards.croissant import render_croissant
 from synthprobe_data.cards.facts import collect_facts
 from synthprobe_data.cards.figures import collect_figures
+from synthprobe_data.cards.ours import our_cards
 from synthprobe_data.cards.paths import card_paths
 from synthprobe_data.cards.picture import draw_picture
 from synthprobe_data.shards.opened import open_dataset
-from synthprobe_data.shards.writer import check_target, write_bytes
+from synthprobe_data.shards.writer import at_end_of_links, check_target, write_bytes
 
 
 def write_cards(
@@ -23,6 +24,8 @@ def write_cards(
     workers: int | None = None,
     force: bool = False,
     keep: bool = False,
+    made: bool = False,
+    regenerated: bool = False,
 ) -> list[Path]:
     """Describe a file or a folder of shards: a card, a Croissant file and a picture.
 
@@ -38,7 +41,12 @@ def write_cards(
     force
         Replace existing cards.
     keep
-        Leave existing cards as they are, and write the others.
+        Leave files that somebody else has put under the name of a card, and write the others.
+    made
+        Whether a run made all samples just now; so it is if it took ``seconds``.
+    regenerated
+        Whether all samples were made again, and are those that the files state. Where neither
+        holds, the card words what would follow as what the files state.
 
     Returns
     -------
@@ -47,10 +55,18 @@ def write_cards(
     """
     path = Path(path)
     paths = card_paths(path, folder=path.is_dir())
-    targets = [target for target in paths.all() if not (keep and target.exists())]
+    ours = our_cards(paths) if keep else set()
+    targets = [card for card in paths.all() if not keep or card in ours or not card.exists()]
     for target in targets:
-        check_target(target, force=force)
-    facts = collect_facts(path, command=command, seconds=seconds, workers=workers)
+        check_target(target, force=force or target in ours)
+    facts = collect_facts(
+        path,
+        command=command,
+        seconds=seconds,
+        workers=workers,
+        made=made,
+        regenerated=regenerated,
+    )
     with open_dataset(path) as data:
         picture = draw_picture(data)
         card = render_card(facts, collect_figures(data))
@@ -62,4 +78,8 @@ def write_cards(
     }
     for target in targets:
         write_bytes(target, contents[target])
+    real = at_end_of_links(path)
+    if real != path and real.is_file() and our_cards(card_paths(real, folder=False)):
+        # The file has another name, with cards of its own, which would be of the file before.
+        write_cards(real, command=command, seconds=seconds, workers=workers, keep=True)
     return targets

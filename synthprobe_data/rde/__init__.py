@@ -15,6 +15,7 @@ from synthprobe_data.rde.config import CANONICAL, PAPER, TEST, TRAIN, RdeConfig
 from synthprobe_data.rde.difficulty import Difficulty, read_difficulty
 from synthprobe_data.rde.generate import DATASET, empty_block, generate_block
 from synthprobe_data.rde.pairs import pair_distances
+from synthprobe_data.rde.readable import check_certifiable
 from synthprobe_data.rde.render import hue_palette
 from synthprobe_data.rde.scene import Scene, first_refused, read_scene
 from synthprobe_data.rde.solver import Reading, solve
@@ -67,6 +68,7 @@ RDE = Dataset(
     version="1.0.0",
     config=RdeConfig,
     sizes=_sizes,
+    check_new=check_certifiable,
     empty_block=empty_block,
     generate_block=generate_block,
     attributes=_attributes,

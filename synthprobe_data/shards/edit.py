@@ -100,7 +100,7 @@ def split(
         entries, whole = [], ContentDigest()
         for plan in plans:
             first = source.splits[plan.split][0].index_start + plan.index_start
-            with new_file(folder / plan.file, force=False) as file:
+            with new_file(folder / plan.file, force=False, alone=False) as file:
                 writer = ShardWriter(file, header.columns, plan.rows)
                 stop = plan.index_start + plan.rows
                 for block in source.blocks(plan.split, plan.index_start, stop, 0):

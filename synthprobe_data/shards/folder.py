@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Final
 
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.shards.lock import Held, hold, looking_around
 from synthprobe_data.shards.manifest import MANIFEST
-from synthprobe_data.shards.owner import left_by_the_dead, temporary
-from synthprobe_data.shards.writer import PART, check_name, sync
+from synthprobe_data.shards.owner import begin, check_free, left_by_the_dead, temporary
+from synthprobe_data.shards.writer import PART, at_end_of_links, check_name, sync
 
 OLD: Final = ".old"
 """The name of a dataset ends in this while another one takes its place."""
@@ -22,23 +23,26 @@ OLD: Final = ".old"
 def new_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
     """A folder that gets its name only when the ``with`` block ends without an error.
 
-    Until then it stands beside it as ``NAME.part``, which is removed when anything goes wrong. An
+    Until then it stands beside it under a name of its own that ends in ``.part``, which is removed
+    when anything goes wrong; what a killed process left under such a name is removed first. An
     existing folder that is not empty is refused and untouched. With ``force``, the dataset in it is
     replaced at the end; a folder that is no dataset is refused all the same.
     """
+    folder = at_end_of_links(folder)
     check_folder(folder, force=force)
     heal(folder)
     check_folder(folder, force=force)  # it may be back
-    part = part_of(folder)
-    try:
-        part.mkdir()
-    except FileExistsError:
+    for left in left_by_the_dead(folder, PART):
+        shutil.rmtree(left, ignore_errors=True)
+    if part_of(folder).exists():
         raise SynthprobeError(
-            f"{part} is being written by another run, or left from one that was killed: "
+            f"{part_of(folder)} is being written by another run, or left from one that was killed: "
             "remove it first."
-        ) from None
+        )
+    try:
+        part, held = begin(folder, PART, folder=True, alone=True)
     except OSError as error:
-        raise SynthprobeError(f"{part} could not be made: {error.strerror}.") from error
+        raise SynthprobeError(f"{folder} could not be made: {error.strerror}.") from error
     try:
         yield part
         check_folder(folder, force=force)
@@ -46,7 +50,57 @@ def new_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
     except OSError as error:
         raise SynthprobeError(f"{folder} could not be written: {error.strerror}.") from error
     finally:
+        held.release()
         shutil.rmtree(part, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def held_part(folder: Path, *, new: bool) -> Iterator[Path]:
+    """``NAME.part``, in which a run that can go on writes; made if need be.
+
+    `SynthprobeError` if another run is writing to the folder, or with ``new``, if one has begun to.
+    """
+    part = part_of(folder)
+    try:
+        with looking_around(folder.parent):
+            check_free(folder, PART)
+            if new and part.exists():
+                raise SynthprobeError(
+                    f"{part} is left from a run that was killed: --resume goes on, --force starts "
+                    "anew."
+                )
+            part.mkdir(exist_ok=True)
+            held = hold(part)
+    except OSError as error:
+        raise SynthprobeError(f"{part} cannot be written to: {error.strerror}.") from error
+    with _released(folder, held):
+        yield part
+
+
+@contextlib.contextmanager
+def held_folder(folder: Path) -> Iterator[None]:
+    """A folder that is there, in which a run sets right what is wrong.
+
+    `SynthprobeError` if another run is writing to it.
+    """
+    try:
+        with looking_around(folder.parent):
+            check_free(folder, PART)
+            held = hold(folder)
+    except OSError as error:
+        raise SynthprobeError(f"{folder} cannot be read: {error.strerror}.") from error
+    with _released(folder, held):
+        yield
+
+
+@contextlib.contextmanager
+def _released(folder: Path, held: Held | None) -> Iterator[None]:
+    if held is None:
+        raise SynthprobeError(f"{folder} is being written by another run: wait until it ends.")
+    try:
+        yield
+    finally:
+        held.release()
 
 
 def check_folder(folder: Path, *, force: bool) -> None:

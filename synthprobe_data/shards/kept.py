@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.digest import digest_of_rows, row_digests
+from synthprobe_data.shards.guard import look_over
+from synthprobe_data.shards.header import Header
 from synthprobe_data.shards.manifest import read_manifest
 from synthprobe_data.shards.plan import ShardPlan
 from synthprobe_data.shards.reader import ShardReader
@@ -30,14 +32,8 @@ def digests_if_complete(
     try:
         with ShardReader(path) as reader:
             header = reader.header
-            if (
-                header.dataset.name != dataset.name  # in a worker, another object
-                or header.version != dataset.version
-                or header.config != config
-                or header.seed != seed
-                or header.splits != splits
-                or header.index_start != index_start
-                or header.selection is not None
+            if not _says(
+                header, dataset, config, seed=seed, splits=splits, index_start=index_start
             ):
                 return None
             digests = b"".join(
@@ -49,21 +45,80 @@ def digests_if_complete(
     return digests if digest_of_rows(digests) == header.content_digest else None
 
 
-def folder_digest_if_complete(
+def is_damaged_file(path: Path, dataset: Dataset, config: Config, **where: Any) -> bool:
+    """Whether a file says that it has just these samples; its rows are not looked at."""
+    try:
+        with ShardReader(path) as reader:
+            return _says(reader.header, dataset, config, **where)
+    except SynthprobeError:
+        return False
+
+
+def is_damaged_folder(
     folder: Path, dataset: Dataset, config: Config, seed: int, plans: Sequence[ShardPlan]
-) -> str | None:
-    """The content digest of a folder that a run before has finished, with just these shards."""
+) -> bool:
+    """Whether a folder is the one that a run would make, though shards may be damaged or missing.
+
+    Its manifest says so; or, if that is missing or damaged, its shards do: one at least that can be
+    read, and none that says anything else.
+    """
+    if not folder.is_dir():
+        return False
     try:
         manifest = read_manifest(folder)
     except SynthprobeError:
-        return None
-    if [entry.file for entry in manifest.shards] != [shard.file for shard in plans]:
-        return None
-    digests = b""
-    for shard in plans:
-        kept = digests_if_complete(folder / shard.file, dataset, config, seed=seed, **shard.place)
-        if kept is None:
-            return None
-        digests += kept
-    found = digest_of_rows(digests)
-    return found if found == manifest.content_digest else None
+        return _shards_say(folder, dataset, config, seed, plans)
+    try:
+        same_config = dataset.config.from_dict(manifest.config) == config
+    except (SynthprobeError, TypeError, AttributeError):
+        return False
+    return (
+        same_config
+        and (manifest.dataset, manifest.version) == (dataset.name, dataset.version)
+        and manifest.seed == seed
+        and [(e.file, e.split, e.index_start, e.rows) for e in manifest.shards]
+        == [(p.file, p.split, p.index_start, p.rows) for p in plans]
+    )
+
+
+def _shards_say(
+    folder: Path, dataset: Dataset, config: Config, seed: int, plans: Sequence[ShardPlan]
+) -> bool:
+    planned = {shard.file: shard for shard in plans}
+    found = 0
+    paths = sorted(folder.glob("*.h5"))
+    if any(path.name not in planned for path in paths):
+        return False
+    for path, refusal in look_over(paths):  # one child for all
+        if refusal is not None:
+            continue
+        try:
+            with ShardReader(path, trusted=True) as reader:
+                header = reader.header
+        except SynthprobeError:
+            continue
+        shard = planned[path.name]
+        if not _says(header, dataset, config, seed=seed, **shard.place):
+            return False
+        found += 1
+    return found > 0
+
+
+def _says(
+    header: Header,
+    dataset: Dataset,
+    config: Config,
+    *,
+    seed: int,
+    splits: Mapping[str, tuple[int, int]],
+    index_start: Mapping[str, int],
+) -> bool:
+    return (
+        header.dataset.name == dataset.name  # in a worker, another object
+        and header.version == dataset.version
+        and header.config == config
+        and header.seed == seed
+        and header.splits == splits
+        and header.index_start == index_start
+        and header.selection is None
+    )

@@ -17,6 +17,7 @@ from synthprobe_data.rde import RDE, Difficulty, Scene, read_difficulty, read_sc
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.columns import known_columns, read_columns
 from synthprobe_data.shards.condition import Condition
+from synthprobe_data.shards.guard import check_files
 from synthprobe_data.shards.indexing import positions
 from synthprobe_data.shards.manifest import MANIFEST, read_manifest
 from synthprobe_data.shards.reader import ShardReader
@@ -27,20 +28,32 @@ Sample = dict[str, NDArray[Any]]
 """One row: the arrays by name."""
 
 
-def open_dataset(path: str | Path) -> OpenDataset:
+def open_dataset(path: str | Path, *, trusted: bool = False) -> OpenDataset:
     """Open a dataset: a file, or a folder of shards.
 
     Its rows are decoded when they are read. It may be pickled and may cross a fork: each process
     opens the files for itself.
+
+    Parameters
+    ----------
+    path
+        The file or the folder.
+    trusted
+        Open the files at once. Otherwise a child process with limits opens each of them first, as
+        no Python code can catch a crash of the HDF5 library on a file that was made to cause one.
+        That takes a tenth of a second, or some for a large file.
     """
     path = Path(path)
     if not path.is_dir():
-        reader = ShardReader(path)
+        reader = ShardReader(path, trusted=trusted)
         return OpenDataset(path, [reader], reader.header.content_digest)
     manifest = read_manifest(path)
-    readers = [ShardReader(path / entry.file) for entry in manifest.shards]
-    if not readers:
+    if not manifest.shards:
         raise SynthprobeError(f"{path / MANIFEST} names no shards.")
+    paths = [path / entry.file for entry in manifest.shards]
+    if not trusted:
+        check_files(paths)
+    readers = [ShardReader(path, trusted=True) for path in paths]
     for reader, entry in zip(readers, manifest.shards, strict=True):
         header = reader.header
         if (

@@ -14,35 +14,46 @@ from numpy.typing import NDArray
 
 from synthprobe_data.dataset import Block
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.shards import handles
 from synthprobe_data.shards.chunks import decode_row, decode_rows
+from synthprobe_data.shards.guard import check_file
 from synthprobe_data.shards.header import Header, read_header
 from synthprobe_data.shards.layout import Column
 from synthprobe_data.shards.manifest import check_regular
+from synthprobe_data.shards.reasons import reason_of
 
 MAX_KEPT_BYTES: Final = 512 * 2**20
 """Decoded columns that a reader keeps in memory; what goes beyond is read in pieces."""
-_REASONS: Final = {
-    "file signature not found": "it is not an HDF5 file",
-    "truncated file": "it is truncated, as after a copy or a download that was cut off",
-}
-"""What HDF5 says of the commonest mistakes, in words for people."""
 
 
 class ShardReader:
     """One file, looked over before it is read.
 
     The file is opened when it is first read, once in each process: a reader may be pickled and may
-    cross a fork, its file handle never does.
+    cross a fork, its file handle never does. When a process has too many files open, those that
+    were not used for a while are closed, and opened again when they are next read.
+
+    Parameters
+    ----------
+    path
+        The file.
+    trusted
+        Open it at once; otherwise `synthprobe_data.shards.guard` looks it over first.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, trusted: bool = False) -> None:
         self.path = Path(path)
         self._file: h5py.File | None = None
         self._process = 0
+        self.used = False
+        """Whether the file was read since somebody last looked for files to close."""
         self._small: dict[str, NDArray[Any]] = {}
         self._pieces: dict[str, tuple[int, NDArray[Any]]] = {}
         self._rows: dict[str, Any] = {}
         with self._explained():
+            check_regular(self.path)
+            if not trusted:
+                check_file(self.path)
             self.header: Header = read_header(self._opened())
 
     def __len__(self) -> int:
@@ -84,8 +95,13 @@ class ShardReader:
         """Close the file; it is opened again when it is next read."""
         if self._file is not None and self._process == os.getpid():
             self._file.close()
+            handles.closed(self)
         self._file = None
         self._small, self._pieces, self._rows = {}, {}, {}
+
+    def let_go(self) -> None:
+        """Close the file as soon as nobody reads it; what is in memory stays."""
+        self._file, self._rows = None, {}
 
     def __enter__(self) -> Self:
         return self
@@ -98,15 +114,20 @@ class ShardReader:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _file=None, _process=0, _small={}, _pieces={}, _rows={})
+        self.used = False
 
     def _opened(self) -> h5py.File:
-        if self._file is None or self._process != os.getpid():
+        self.used = True
+        file = self._file
+        if file is None or self._process != os.getpid():
             # Let go of a handle that came through a fork first, or HDF5 would go on with it.
-            self._file, self._rows = None, {}
+            file = None
+            self.let_go()
             check_regular(self.path)
-            self._file = h5py.File(self.path, "r")
+            self._file = file = h5py.File(self.path, "r")
             self._process = os.getpid()
-        return self._file
+            handles.opened(self)
+        return file
 
     def _column(self, name: str) -> Column:
         for column in self.header.columns:
@@ -142,12 +163,13 @@ class ShardReader:
 
     def _read_chunk(self, column: Column, row: int) -> NDArray[Any]:
         file = self._opened()
-        if column.name not in self._rows:
+        rows = self._rows  # another thread may close the file meanwhile
+        if column.name not in rows:
             # Asking h5py for a dataset and its layout takes longer than decoding a row.
             stored = file[column.name]
             by_row = stored.chunks == (1, *column.shape) and stored.compression == "gzip"
-            self._rows[column.name] = stored, by_row
-        stored, by_row = self._rows[column.name]
+            rows[column.name] = stored, by_row
+        stored, by_row = rows[column.name]
         if not by_row:
             return self._read_piece(column, stored, row)
         mask, packed = stored.id.read_direct_chunk((row, *(0,) * len(column.shape)))
@@ -164,6 +186,5 @@ class ShardReader:
         except SynthprobeError as error:
             raise SynthprobeError(f"{what} cannot be read: {error}") from error
         except Exception as error:  # there is no end to what a broken file can make them raise
-            said = str(error).split("\n")[0] or type(error).__name__
-            reason = next((ours for words, ours in _REASONS.items() if words in said), said)
+            reason = reason_of(str(error)) or type(error).__name__
             raise SynthprobeError(f"{what} cannot be read: {reason}.") from error

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
+from synthprobe_data.shards.regenerate import REGENERATED
+
 MAX_LISTED: Final = 1000
 
 
@@ -46,6 +48,8 @@ class Report:
     """The first `MAX_LISTED` of them."""
     readings: dict[str, int] = field(default_factory=dict)
     """What was read off the pixels, if that was asked for: how many rows, and of what kind."""
+    notes: list[str] = field(default_factory=list)
+    """What could not be checked and why, and what is no failure but should be known."""
     workers: int = 1
     seconds: float = 0.0
 
@@ -53,6 +57,12 @@ class Report:
     def ok(self) -> bool:
         """Whether every check passed."""
         return not self.failed
+
+    @property
+    def regenerated(self) -> bool:
+        """Whether every row of the dataset was made again, and is the sample that is stated."""
+        same = self.done.get(REGENERATED, 0) - self.failed.get(REGENERATED, 0)
+        return self.rows > 0 and same == self.rows
 
     def check(self, name: str, times: int = 1) -> None:
         """Note that a check is done."""
@@ -62,6 +72,11 @@ class Report:
         """Add to the counts of `readings`."""
         for name, times in counts.items():
             self.readings[name] = self.readings.get(name, 0) + times
+
+    def note(self, sentence: str) -> None:
+        """Note what is no failure; of very many notes, only the first ones are kept."""
+        if len(self.notes) < MAX_LISTED:
+            self.notes.append(sentence)
 
     def fail(self, failure: Failure, times: int = 1) -> None:
         """Note that a check failed; the failure may stand for several."""

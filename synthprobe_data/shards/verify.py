@@ -1,7 +1,8 @@
 """Whether a dataset is what it says: every hash, every row, every attribute.
 
-A row is not compared with what a seed would give; it is held to the rules of its config, so a file
-from any generator can be checked.
+Every row is held to the rules of its config, one by one. One that keeps them is made again from
+the config, the seed, its split and its index, and all of its bytes are compared. The rules say what
+is wrong with a row, and they are all that can be asked of a file by another version.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.run import check_workers
 from synthprobe_data.shards.blocks import BlockReader
 from synthprobe_data.shards.digest import ContentDigest
+from synthprobe_data.shards.guard import look_over
 from synthprobe_data.shards.manifest import (
     MANIFEST,
     Manifest,
@@ -26,6 +28,7 @@ from synthprobe_data.shards.manifest import (
     check_regular,
     read_manifest,
 )
+from synthprobe_data.shards.regenerate import why_not_regenerated
 from synthprobe_data.shards.report import Failure, Report
 from synthprobe_data.shards.row_checks import ROW_CHECKS
 from synthprobe_data.shards.stated import croissant_hashes, stated_hashes
@@ -73,7 +76,8 @@ def verify(
     if path.is_dir():
         manifest, readers = _open_folder(path, report)
     else:
-        readers = [_open_file(path, report)]
+        ((_, sentence),) = look_over([path])
+        readers = [_open_file(path, sentence, report)]
         _check_stated_hash(path, report)
     opened = [reader for reader in readers if reader is not None]
     try:
@@ -96,11 +100,16 @@ def verify(
     return report
 
 
-def _open_file(path: Path, report: Report) -> BlockReader | None:
-    """A reader for a file that the format allows; what it does not allow goes to the report."""
+def _open_file(path: Path, refusal: str | None, report: Report) -> BlockReader | None:
+    """A reader for a file that the format allows; what it does not allow goes to the report.
+
+    What the guard says of a file that is not safe to open is the refusal.
+    """
     report.check("format")
     try:
-        return BlockReader(path)
+        if refusal is not None:
+            raise SynthprobeError(f"{path} cannot be read: {refusal}")
+        return BlockReader(path, trusted=True)
     except SynthprobeError as error:
         report.fail(Failure(file=path.name, check="format", sentence=str(error)))
         return None
@@ -115,13 +124,13 @@ def _open_folder(folder: Path, report: Report) -> tuple[Manifest | None, list[Bl
         report.fail(Failure(file=MANIFEST, check="manifest", sentence=str(error)))
         return None, []
     readers = []
-    for entry in manifest.shards:
-        path = folder / entry.file
+    looked_over = look_over([folder / entry.file for entry in manifest.shards])
+    for entry, (path, refusal) in zip(manifest.shards, looked_over, strict=True):
         report.check("sha256")
         sentence = _wrong_hash(path, entry.sha256, MANIFEST, entry.bytes)
         if sentence:
             report.fail(Failure(file=entry.file, check="sha256", sentence=sentence))
-        reader = _open_file(path, report)
+        reader = _open_file(path, refusal, report)
         readers.append(reader)
         if reader is not None and not _is_described(reader, entry, manifest):
             sentence = f"it is not the shard that {MANIFEST} describes."
@@ -214,15 +223,28 @@ def _wrong_in_manifest(folder: Path, manifest: Manifest) -> Iterator[str]:
 
 
 def _check_attributes(reader: BlockReader, report: Report) -> None:
-    """Whether the attributes that follow from the dataset and its config are as they must be."""
+    """Whether the attributes that follow from the dataset and its config are as they must be.
+
+    Notes it, too, when another version made the file, whose samples cannot be made here, or when
+    new samples of its settings would be refused.
+    """
     header = reader.header
+    why_not = why_not_regenerated(header)
+    if why_not:
+        report.note(f"{reader.path.name}: {why_not}")
     dataset = header.dataset
+    try:
+        dataset.check_new(header.config)
+    except SynthprobeError as error:
+        report.note(f"{reader.path.name}: no new samples are made with its settings: {error}")
     expected = {
         "version": dataset.version,
         "license": dataset.license,
         "citation": dataset.citation,
         **dataset.attributes(header.config),
     }
+    if not dataset.drawn:
+        expected["seed"] = np.uint64(0)  # as written: the samples are the same for every seed
     for name, value in expected.items():
         report.check(name)
         try:

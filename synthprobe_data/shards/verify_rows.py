@@ -1,4 +1,4 @@
-"""Decoding, hashing and checking rows, in worker processes."""
+"""Decoding, hashing, making again and checking rows, in worker processes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.run import default_workers, progress_bar
 from synthprobe_data.shards.blocks import BlockReader
 from synthprobe_data.shards.digest import row_digests
+from synthprobe_data.shards.regenerate import REGENERATED, differing_rows, why_not_regenerated
 from synthprobe_data.shards.report import Failure, Report
 from synthprobe_data.shards.row_checks import ROW_CHECKS
 from synthprobe_data.words import counted
@@ -39,6 +40,10 @@ class FoundRows:
     """Of these rows."""
     failed: list[tuple[int, int]] = field(default_factory=list)
     """Rows that fail checks, each with its mask."""
+    regenerated: int = 0
+    """How many rows were made again and compared: all that keep the rules."""
+    others: list[tuple[int, str]] = field(default_factory=list)
+    """Rows that keep the rules and are other samples than the file states, with a sentence."""
     undecoded: list[tuple[int, str]] = field(default_factory=list)
     """Rows that could not be decoded, each with a sentence; at most `MAX_UNDECODED`."""
     undecoded_more: int = 0
@@ -121,12 +126,17 @@ def _run(
 def _check_task(
     file: BlockReader, number: int, rows: NDArray[np.int64] | range, pixels: bool
 ) -> FoundRows:
-    """Decode, hash and check some rows of a file."""
+    """Decode and hash some rows of a file, hold them to the rules, and make them again.
+
+    The rules do not rest on the generator, and they say what is wrong with a row. One that keeps
+    them all may still be another sample than the file states, so it is made again and compared.
+    """
     found = FoundRows(number, rows_given=len(rows))
     digests = []
     with file as reader:
         header = reader.header
         checks = ROW_CHECKS[header.dataset.name]
+        regenerate = why_not_regenerated(header) is None
         for first in range(0, len(rows), reader.rows_at_once):
             wanted = [int(row) for row in rows[first : first + reader.rows_at_once]]
             try:
@@ -139,6 +149,15 @@ def _check_task(
             places = [reader.locate(row) for row in wanted]
             masks = checks.check_block(header.config, block, places)
             found.failed += [(wanted[i], int(masks[i])) for i in np.flatnonzero(masks)]
+            if regenerate:
+                kept = np.flatnonzero(masks == 0)
+                if len(kept) < len(wanted):
+                    block_kept = {name: column[kept] for name, column in block.items()}
+                else:
+                    block_kept = block  # as nearly always, and without a copy
+                differing = differing_rows(header, block_kept, [places[i] for i in kept])
+                found.others += [(wanted[kept[i]], sentence) for i, sentence in differing]
+                found.regenerated += len(kept)
             if pixels and checks.solver is not None:
                 misread, counts = checks.solver.read_block(header.config, block)
                 found.misread += [(wanted[i], sentence) for i, sentence in misread]
@@ -184,6 +203,10 @@ def _note(reader: BlockReader, found: FoundRows, report: Report) -> None:
         for bit, (name, sentence) in enumerate(names.items()):
             if mask >> bit & 1:
                 report.fail(failure_of_row(reader, row, name, sentence))
+    if found.regenerated:
+        report.check(REGENERATED, found.regenerated)
+    for row, sentence in found.others:
+        report.fail(failure_of_row(reader, row, REGENERATED, sentence))
     if found.readings:
         report.check("pixels", len(found.rows))
         report.count_readings(found.readings)

@@ -16,13 +16,14 @@ from synthprobe_data.dataset import Block, Dataset
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.digest import ContentDigest
+from synthprobe_data.shards.guard import trust
 from synthprobe_data.shards.layout import (
     Column,
     create_columns,
     small_rows_per_chunk,
     write_attributes,
 )
-from synthprobe_data.shards.owner import left_by_the_dead, temporary
+from synthprobe_data.shards.owner import begin, left_by_the_dead
 from synthprobe_data.shards.pack import PackedBlock, deflate
 
 LIBVER: Final = ("v110", "v110")
@@ -106,21 +107,24 @@ class ShardWriter:
 
 
 @contextlib.contextmanager
-def new_file(path: Path, *, force: bool) -> Iterator[h5py.File]:
+def new_file(path: Path, *, force: bool, alone: bool = True) -> Iterator[h5py.File]:
     """An HDF5 file that gets its name only when the ``with`` block ends without an error.
 
     Until then it stands beside it under a name of its own that ends in ``.part``, which is removed
     when anything goes wrong. An existing file is refused and untouched, unless ``force`` is set:
-    then it is replaced at the end.
+    then it is replaced at the end. With ``alone``, it is refused as well while another run is
+    writing to the same path.
     """
     check_target(path, force=force)
-    with _explained(path), in_place_of(path) as part:
-        file = h5py.File(part, "x", libver=LIBVER)
+    with _explained(path), in_place_of(path, alone=alone) as part:
+        # HDF5 must not lock what is locked already.
+        file = h5py.File(part, "w", libver=LIBVER, locking=False)
         try:
             yield file
         finally:
             file.close()
         check_target(path, force=force)
+    trust(path)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -135,20 +139,37 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 @contextlib.contextmanager
-def in_place_of(path: Path) -> Iterator[Path]:
-    """A temporary name, whose file is synced and renamed to ``path`` when the block ends well."""
-    for left in left_by_the_dead(path, PART):
-        with contextlib.suppress(OSError):
-            left.unlink()
-    part = temporary(path, PART)
+def in_place_of(path: Path, *, alone: bool = False) -> Iterator[Path]:
+    """A temporary file, which is synced and renamed to ``path`` when the block ends well.
+
+    Where ``path`` is a symbolic link, what it leads to is replaced, and the link stays. With
+    ``alone``, `SynthprobeError` if another run is writing to ``path``.
+    """
+    path = at_end_of_links(path)
+    remove_leftovers(path)
+    part, held = begin(path, PART, alone=alone)
     try:
         yield part
         sync(part)
+        held.release()  # whoever reads the file under its name may lock it
         os.replace(part, path)
         sync(path.parent)
     finally:
+        held.release()
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what dead processes of this machine have left while they wrote this file."""
+    for left in left_by_the_dead(at_end_of_links(path), PART):
+        with contextlib.suppress(OSError):
+            left.unlink()
+
+
+def at_end_of_links(path: Path) -> Path:
+    """Where a symbolic link leads to; any other path as it is."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def check_target(path: Path, *, force: bool) -> None:
@@ -158,7 +179,7 @@ def check_target(path: Path, *, force: bool) -> None:
         raise SynthprobeError(f"{path} is a folder: name a file in it, such as {path / 'rde.h5'}.")
     if path.exists() and not force:
         raise SynthprobeError(f"{path} exists and is left as it is: --force replaces it.")
-    folder = path.parent
+    folder = at_end_of_links(path).parent
     if not folder.is_dir():
         raise SynthprobeError(f"the folder {folder} does not exist: make it first.")
     if not os.access(folder, os.W_OK | os.X_OK):

@@ -21,11 +21,14 @@ from synthprobe_data.run import generate_file, plan
 from synthprobe_data.shards.digest import content_digest
 from synthprobe_data.shards.layout import columns_of
 from synthprobe_data.shards.owner import host_name
+from tests.children import Start
 
 SMALL = RdeConfig(height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3)
 
 
 CARDS = {"a.md", "a.croissant.json", "a.png"}
+LONG = ["--train", "1000000"]
+"""A run that is interrupted long before its end."""
 
 
 def rows_of(path: Path) -> dict[str, np.ndarray]:
@@ -192,21 +195,19 @@ def test_an_unknown_dataset_and_a_wrong_config_are_named(tmp_path: Path) -> None
         make_sample("rde", index=-1)
 
 
-def python(code: str, *arguments: str, **options: object) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+def python(start: Start, code: str, *arguments: str) -> subprocess.Popen[str]:
+    return start(
         [sys.executable, "-c", textwrap.dedent(code), *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
-        **options,  # type: ignore[call-overload]
     )
 
 
-def command(*options: str) -> subprocess.Popen[str]:
+def command(start: Start, *options: str) -> subprocess.Popen[str]:
     return python(
+        start,
         "import sys; from synthprobe_data.cli import main; sys.exit(main(['rde', *sys.argv[1:]]))",
         *options,
-        start_new_session=True,
     )
 
 
@@ -218,9 +219,10 @@ def wait_for_megabyte(process: subprocess.Popen[str], folder: Path) -> None:
         time.sleep(0.01)
 
 
-def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path, start: Start) -> None:
     # A limit on the size of files stands in for the end of the disk: writes fail halfway.
     process = python(
+        start,
         """
         import resource, signal, sys
         from synthprobe_data.cli import main
@@ -247,8 +249,10 @@ def worker_of(process: subprocess.Popen[str]) -> int | None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the workers of a run in /proc")
-def test_a_worker_that_dies_ends_the_run_with_an_error(tmp_path: Path) -> None:
-    process = command("--out", str(tmp_path / "a.h5"), "--train", "1000000", "--workers", "2")
+def test_a_worker_that_dies_ends_the_run_with_an_error(tmp_path: Path, start: Start) -> None:
+    process = command(
+        start, "--out", str(tmp_path / "a.h5"), "--train", "1000000", "--workers", "2"
+    )
     wait_for_megabyte(process, tmp_path)
     worker = worker_of(process)
     assert worker is not None
@@ -260,9 +264,9 @@ def test_a_worker_that_dies_ends_the_run_with_an_error(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
-def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path) -> None:
+def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path, start: Start) -> None:
     path = tmp_path / "a.h5"
-    process = command("--out", str(path), "--train", "1000000", "--workers", "1")
+    process = command(start, "--out", str(path), *LONG, "--workers", "1")
     wait_for_megabyte(process, tmp_path)
     process.kill()
     process.communicate()
@@ -279,9 +283,11 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_an_interrupted_run_leaves_nothing_behind(
-    tmp_path: Path, number: signal.Signals, workers: str
+    tmp_path: Path, start: Start, number: signal.Signals, workers: str
 ) -> None:
-    process = command("--out", str(tmp_path / "a.h5"), "--train", "1000000", "--workers", workers)
+    process = command(
+        start, "--out", str(tmp_path / "a.h5"), "--train", "1000000", "--workers", workers
+    )
     wait_for_megabyte(process, tmp_path)
     if number == signal.SIGINT:
         os.killpg(process.pid, number)  # as from a terminal, Ctrl-C reaches the workers, too

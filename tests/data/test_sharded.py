@@ -22,6 +22,7 @@ from synthprobe_data.rde import RDE
 from synthprobe_data.run import generate_file
 from synthprobe_data.sharded import generate_folder
 from synthprobe_data.shards.plan import plan_shards
+from tests.children import Start
 
 SMALL = RdeConfig(height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3)
 SMALL_OPTIONS = [
@@ -249,7 +250,7 @@ def test_resume_keeps_a_complete_folder(tmp_path: Path) -> None:
     damaged = next(folder.glob("train-*.h5"))
     damaged.write_bytes(damaged.read_bytes()[:-1])
     with pytest.raises(SynthprobeError, match="exists and is left as it is"):
-        folder_of(tmp_path, resume=True)
+        folder_of(tmp_path, resume=True, seed=1)
     assert folder_of(tmp_path, resume=True, force=True) == folder
     assert open_dataset(folder).content_digest == again.content_digest
 
@@ -312,45 +313,41 @@ def is_running(pid: int) -> bool:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the workers of a run in /proc")
-def test_the_workers_of_a_run_end_with_it(tmp_path: Path) -> None:
+def test_the_workers_of_a_run_end_with_it(tmp_path: Path, start: Start) -> None:
     sizes = ["--train", "400000", "--test", "100000", "--shards", "200", "--workers", "2"]
-    process = subprocess.Popen(
+    process = start(
         [
             *(sys.executable, "-m", "synthprobe_data.cli", "rde", "--out", str(tmp_path / "d")),
             *(*SMALL_OPTIONS, *sizes),
         ],
         stdout=subprocess.PIPE,
-        start_new_session=True,
     )
-    try:
-        while process.poll() is None and not list((tmp_path / "d.part").glob("*.h5")):
-            time.sleep(0.01)
-        workers = family(process.pid)[1:]
-        assert workers
-        process.kill()
-        process.communicate(timeout=10)  # until nobody holds the pipe any more
-        end = time.monotonic() + 10
-        while any(map(is_running, workers)):
-            assert time.monotonic() < end
-            time.sleep(0.05)
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+    while process.poll() is None and not list((tmp_path / "d.part").glob("*.h5")):
+        time.sleep(0.01)
+    workers = family(process.pid)[1:]
+    assert workers
+    process.kill()
+    process.communicate(timeout=10)  # until nobody holds the pipe any more
+    end = time.monotonic() + 10
+    while any(map(is_running, workers)):
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the workers of a run in /proc")
-def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(tmp_path: Path) -> None:
+def test_a_run_killed_at_random_moments_ends_with_the_same_bytes(
+    tmp_path: Path, start: Start
+) -> None:
     chance = random.Random(0)
-    splits = {"train": 6000, "test": 1500}
-    sizes = ["--train", "6000", "--test", "1500", "--shards", "30", "--workers", "2"]
+    splits = {"train": 24_000, "test": 6000}
+    sizes = ["--train", "24000", "--test", "6000", "--shards", "60", "--workers", "2"]
     command = ["rde", "--out", str(tmp_path / "d"), *SMALL_OPTIONS, *sizes, "--resume"]
     killed = 0
     for _ in range(40):
-        process = subprocess.Popen(
+        process = start(
             [sys.executable, "-m", "synthprobe_data.cli", *command],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,
         )
         while process.poll() is None and not (tmp_path / "d.part").exists():
             time.sleep(0.01)

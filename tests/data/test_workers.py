@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import textwrap
 
 import pytest
+
+from tests.children import Start
 
 DIES_WHILE_SENDING = """
 import os, signal, threading
@@ -34,18 +35,12 @@ except Exception as error:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process by a signal")
-def test_a_worker_that_dies_while_it_sends_ends_the_run() -> None:
-    process = subprocess.Popen(
+def test_a_worker_that_dies_while_it_sends_ends_the_run(start: Start) -> None:
+    process = start(
         [sys.executable, "-c", textwrap.dedent(DIES_WHILE_SENDING)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
     )
-    try:
-        said, wrong = process.communicate(timeout=100)
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
+    said, wrong = process.communicate(timeout=100)
     assert process.returncode == 0, wrong
     assert "BrokenProcessPool" in said

@@ -10,10 +10,11 @@ import pytest
 @pytest.fixture
 def unchanged_registry() -> Iterator[None]:
     """The registry is after a test what it was before."""
+    from synthprobe_models.load import LOADED
     from synthprobe_models.registry import NETWORKS, STRUCTURES
 
-    structures, networks = dict(STRUCTURES), dict(NETWORKS)
+    structures, networks, loaded = dict(STRUCTURES), dict(NETWORKS), dict(LOADED)
     yield
-    for entries, before in ((STRUCTURES, structures), (NETWORKS, networks)):
+    for entries, before in ((STRUCTURES, structures), (NETWORKS, networks), (LOADED, loaded)):
         entries.clear()
         entries.update(before)

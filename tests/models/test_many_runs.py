@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -11,32 +10,29 @@ from pathlib import Path
 
 import pytest
 
+from tests.children import Start
+
 torch = pytest.importorskip("torch")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process by a signal")
-def test_training_ends_when_the_command_is_killed(tmp_path: Path) -> None:
+def test_training_ends_when_the_command_is_killed(tmp_path: Path, start: Start) -> None:
     rows = ("lambda-pe", "lambda-local-7")
     words = ["table", "2", "--rows", *rows, "--jobs", "2", "--threads", "2", "--epochs", "5000"]
-    process = subprocess.Popen(
+    process = start(
         [sys.executable, "-m", "synthprobe_models.cli", *words, "--out", str(tmp_path)],
         stderr=subprocess.DEVNULL,
-        start_new_session=True,
     )
-    try:
-        begun = [tmp_path / "runs" / f"{row}-0" / "checkpoint.pt" for row in rows]
-        while not all(path.exists() for path in begun):
-            assert process.poll() is None
-            time.sleep(0.1)
-        process.kill()
-        process.wait()
-        patience = time.monotonic() + 30
-        while _is_group(process.pid):
-            assert time.monotonic() < patience, "somebody goes on training"
-            time.sleep(0.1)
-    finally:
-        if _is_group(process.pid):
-            os.killpg(process.pid, signal.SIGKILL)
+    begun = [tmp_path / "runs" / f"{row}-0" / "checkpoint.pt" for row in rows]
+    while not all(path.exists() for path in begun):
+        assert process.poll() is None
+        time.sleep(0.1)
+    process.kill()
+    process.wait()
+    patience = time.monotonic() + 30
+    while _is_group(process.pid):
+        assert time.monotonic() < patience, "somebody goes on training"
+        time.sleep(0.1)
 
 
 def _is_group(number: int) -> bool:

@@ -159,6 +159,161 @@ def test_force_trains_again(tmp_path: Path, mine: Path, monkeypatch) -> None:
     assert trained == ["mine"]
 
 
+def load_again(mine: Path, **edits: str) -> None:
+    """Edit a file of structures as its author would, so that the next command loads it anew."""
+    text = mine.read_text(encoding="utf-8")
+    for before, after in edits.values():
+        assert before in text
+        text = text.replace(before, after)
+    mine.write_text(text, encoding="utf-8")
+    for name in ("mine", "mine-broken"):
+        STRUCTURES.pop(name, None)
+
+
+@pytest.fixture
+def trained(monkeypatch) -> list[tuple[str, str]]:
+    """Every run that is trained: its name and its probe."""
+    found: list[tuple[str, str]] = []
+    run = Trainer.run
+
+    def note(self: Trainer, *, resume: bool = False) -> None:
+        found.append((self.settings.name, self.settings.probe))
+        run(self, resume=resume)
+
+    monkeypatch.setattr(Trainer, "run", note)
+    return found
+
+
+EDIT = ("return self.join(", "return 2 * self.join(")
+
+
+def test_an_edited_structure_is_trained_and_inspected_again_and_that_is_said(
+    tmp_path: Path, mine: Path, trained, monkeypatch, capsys
+) -> None:
+    out = tmp_path / "out"
+    words = ["profile", "mine", "--load", str(mine), "--out", str(out), "--epochs", "1"]
+    words += ["--probes", "rde", "color-code"]
+    assert main(words) == 0
+    assert "kept" not in capsys.readouterr().err
+    before = json.loads((out / "mine.json").read_text())["abilities"]
+    trained.clear()
+    load_again(mine, edit=EDIT)
+    looks = []
+    monkeypatch.setattr(
+        profiles, "inspect", lambda name: looks.append(name) or inspect(name, shape=(8, 8), width=4)
+    )
+    assert main(words) == 0
+    said = capsys.readouterr().err
+    assert "mine was edited since: trained again: rde, mine (seed 0); color-code, mine (" in said
+    assert "kept, 2 of 4: rde, unet (seed 0, 1)" in said
+    assert trained == [("mine", "rde"), ("mine", "color-code")]
+    assert looks == ["mine"]
+    after = json.loads((out / "mine.json").read_text())["abilities"]
+    assert after["rde"]["evidence"]["test"] != before["rde"]["evidence"]["test"]
+    aside = out / "runs" / "rde" / "mine-0.earlier-1" / "result.json"
+    assert json.loads(aside.read_text()) == before["rde"]["results"][0]
+    trained.clear()
+    load_again(mine)
+    assert main(words) == 0
+    assert trained == []
+    assert "kept, 4 of 4" in capsys.readouterr().err
+
+
+def test_a_run_that_was_interrupted_before_an_edit_is_begun_anew(
+    tmp_path: Path, mine: Path, trained, capsys
+) -> None:
+    out = tmp_path / "out"
+    words = ["profile", "mine", "--load", str(mine), "--out", str(out), "--epochs", "1"]
+    words += ["--probes", "color-code"]
+    assert main(words) == 0
+    (out / "runs" / "color-code" / "mine-0" / "result.json").unlink()
+    load_again(mine)
+    assert main(words) == 0
+    assert "goes on: color-code, mine (seed 0)" in capsys.readouterr().err
+    (out / "runs" / "color-code" / "mine-0" / "result.json").unlink()
+    load_again(mine, edit=EDIT)
+    assert main(words) == 0
+    assert "mine was edited since: trained again" in capsys.readouterr().err
+    assert (out / "runs" / "color-code" / "mine-0.earlier-1" / "checkpoint.pt").exists()
+
+
+def test_runs_that_do_not_say_what_they_are_made_from_are_trained_again(
+    tmp_path: Path, mine: Path, trained, capsys
+) -> None:
+    out = tmp_path / "out"
+    words = ["profile", "mine", "--load", str(mine), "--out", str(out), "--epochs", "1"]
+    words += ["--probes", "color-code"]
+    assert main(words) == 0
+    result = out / "runs" / "color-code" / "mine-0" / "result.json"
+    facts = json.loads(result.read_text())
+    for key, said in (
+        (None, "it does not say which source it was made from: trained again"),
+        ({**facts["key"], "version": "0.0.9"}, "it was made by synthprobe 0.0.9"),
+    ):
+        result.write_text(json.dumps({**facts, "key": key}))
+        trained.clear()
+        load_again(mine)
+        assert main(words) == 0
+        assert said in capsys.readouterr().err
+        assert trained == [("mine", "color-code")]
+
+
+def test_probes_that_are_not_asked_for_stay_on_the_page_and_in_the_matrix(
+    tmp_path: Path, mine: Path, trained, capsys
+) -> None:
+    out = tmp_path / "out"
+    words = ["profile", "--load", str(mine), "--out", str(out), "--epochs", "1"]
+    few = ["--probes", "color-code", "centered-square"]
+    assert main([*words, "--seeds", "2", "mine", "global-average-pooling", *few]) == 0
+    page = (out / "mine.md").read_text(encoding="utf-8")
+    matrix = (out / "matrix.md").read_text(encoding="utf-8")
+    trained.clear()
+    load_again(mine)
+    assert main([*words, "mine", "--probes", "color-code"]) == 0
+    assert trained == []
+    assert (out / "mine.md").read_text(encoding="utf-8") == page  # with both seeds
+    assert (out / "matrix.md").read_text(encoding="utf-8") == matrix
+    load_again(mine, edit=EDIT)
+    assert main([*words, "mine", "--probes", "color-code"]) == 0
+    page = (out / "mine.md").read_text(encoding="utf-8")
+    assert "| centered-square | **no** † |" in page
+    assert "- † mine was edited since, and not tried again: mine on centered-square" in page
+    found = json.loads((out / "mine.json").read_text())["abilities"]
+    assert found["centered-square"]["outdated"] == "mine was edited since"
+    assert found["color-code"]["outdated"] is None
+    assert "mine on centered-square" in (out / "matrix.md").read_text(encoding="utf-8")
+    load_again(mine)
+    assert main([*words, "mine"]) == 0
+    assert "†" not in (out / "mine.md").read_text(encoding="utf-8")
+    text = (out / "matrix.md").read_text(encoding="utf-8")
+    assert "| global-average-pooling | **" in text
+    assert "| not tried |" in text  # on rde, which only one was asked for
+
+
+def test_a_page_that_cannot_be_read_again_is_written_anew(
+    tmp_path: Path, mine: Path, trained
+) -> None:
+    out = tmp_path / "out"
+    words = ["profile", "mine", "--load", str(mine), "--out", str(out), "--epochs", "1"]
+    words += ["--probes", "color-code"]
+    assert main(words) == 0
+    facts = json.loads((out / "mine.json").read_text())
+    cell = facts["abilities"]["color-code"]
+    for damaged in (
+        "[",
+        "[]",
+        "{}",
+        json.dumps({**facts, "abilities": {"centered-square": {**cell, "answer": "maybe"}}}),
+        json.dumps({**facts, "abilities": {"centered-square": {**cell, "results": [{}]}}}),
+        json.dumps({**facts, "abilities": {"centered-square": {**cell, "evidence": {"x": 1}}}}),
+        json.dumps({**facts, "preset": "mini"}),
+    ):
+        (out / "mine.json").write_text(damaged)
+        load_again(mine)
+        assert main(words) == 0
+        assert json.loads((out / "mine.json").read_text())["abilities"].keys() == {"color-code"}
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -372,6 +372,50 @@ def test_a_structure_of_ones_own_is_a_further_row_and_is_found_again(
         STRUCTURES.pop(name, None)
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_row_whose_structure_was_edited_is_trained_again_if_it_is_asked_for(
+    tmp_path, capsys, jobs: int
+) -> None:
+    name = f"edited{jobs}"
+    file, out = tmp_path / f"{name}.py", tmp_path / "table"
+    file.write_text(MINE.format(name=name))
+    words = ["table", "2", "--epochs", "1", "--out", str(out), "--jobs", str(jobs)]
+    words += ["--load", str(file)]
+    try:
+        assert main([*words, "--rows", name, "lambda-pe", "--seeds", "2"]) == 0
+        before = RunFolder(out / "runs" / f"{name}-0").read_result()
+        assert before is not None
+        # A worker that has loaded the file before would not load it anew.
+        name = f"again{jobs}"
+        for run in ("-0", "-1"):
+            (out / "runs" / f"edited{jobs}{run}").rename(out / "runs" / f"{name}{run}")
+        for path in (out / "runs").glob(f"{name}-*/*.json"):
+            path.write_text(path.read_text().replace(f"edited{jobs}", name))
+        STRUCTURES.pop(f"edited{jobs}")
+        file.write_text(MINE.format(name=name))
+        capsys.readouterr()
+        assert main([*words, "--rows", "lambda-pe"]) == 0
+        assert "kept, 1 of 1: centered-square, lambda-pe (seed 0)" in capsys.readouterr().err
+        text = (out / "table.md").read_text(encoding="utf-8")
+        assert "| Mine † |" in text
+        assert f"† Mine: {name} was edited since, and not trained again." in text
+        STRUCTURES.pop(name)
+        assert main([*words, "--rows", name, "lambda-pe"]) == 0
+        said = capsys.readouterr().err
+        assert f"{name} was edited since: trained again: centered-square, {name} (seed 0)" in said
+        text = (out / "table.md").read_text(encoding="utf-8")
+        assert "†" not in text
+        after = RunFolder(out / "runs" / f"{name}-0").read_result()
+        assert after is not None
+        assert after["key"] != before["key"]
+        # Seed 1 was not asked for again, and is not mixed with what was trained now.
+        (row,) = [line.split(" | ") for line in text.splitlines() if line.startswith("| Mine")]
+        assert row[-2] == "0"
+        assert RunFolder(out / "runs" / f"{name}-0.earlier-1").read_result() is not None
+    finally:
+        STRUCTURES.pop(name, None)
+
+
 def test_a_further_row_of_the_codes_has_their_ceiling(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(Trainer, "run", lambda self, **_: None)
     paths = make_table(3, "mini", tmp_path, rows=["encoder-pre-norm"], machine=QUIET)

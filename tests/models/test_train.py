@@ -132,7 +132,7 @@ def test_a_run_that_was_stopped_goes_on_bit_for_bit(
     assert logs[0] == logs[1]
 
 
-def test_a_run_that_was_killed_goes_on_bit_for_bit(tmp_path) -> None:
+def test_a_run_that_was_killed_goes_on_bit_for_bit(tmp_path, start) -> None:
     file = small_file(tmp_path / "rde.h5")
     command = [
         *(sys.executable, "-m", "synthprobe_models.cli", "train", "unet", "--on", str(file)),
@@ -140,7 +140,7 @@ def test_a_run_that_was_killed_goes_on_bit_for_bit(tmp_path) -> None:
         *("--down-samplings", "1", "--checkpoint-every", "1", "--picture-every", "0"),
     ]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    process = start(command, env=environment, stderr=subprocess.DEVNULL)
     checkpoint = tmp_path / "parts" / "checkpoint.pt"
     while not checkpoint.exists() and process.poll() is None:
         time.sleep(0.01)
@@ -166,6 +166,23 @@ def test_other_settings_or_other_data_are_not_resumed(source, tmp_path) -> None:
     for settings, samples in ((small_settings(rate=0.5), source), (small_settings(), other)):
         with pytest.raises(SynthprobeError, match="begun with other settings or on other data"):
             train_run(settings, samples, tmp_path / "run", machine=QUIET, resume=True)
+
+
+@pytest.mark.parametrize("left", ["checkpoint.pt", None])
+def test_a_resume_that_is_refused_changes_nothing(source, tmp_path, left) -> None:
+    out = tmp_path / "run"
+    train_run(small_settings(), source, out, machine=QUIET, picture_every=0)
+    if left is None:  # killed before the first checkpoint
+        (out / "checkpoint.pt").unlink()
+    before = {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()}
+    with pytest.raises(SynthprobeError, match="begun with other settings"):
+        train_run(small_settings(rate=0.5), source, out, machine=QUIET, resume=True)
+    if left is not None:
+        (out / left).write_bytes(b"damaged")
+        before[left] = b"damaged"
+        with pytest.raises(SynthprobeError, match="is not a checkpoint of synthprobe"):
+            train_run(small_settings(rate=0.5), source, out, machine=QUIET, resume=True)
+    assert before == {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()}
 
 
 @pytest.mark.parametrize("what", ["model", "optimizer"])

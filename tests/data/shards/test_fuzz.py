@@ -33,7 +33,8 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def fuzz(good: Path, work: Path, first: int, last: int) -> dict[str, int]:
     """How many mutations ended in which way."""
     run = subprocess.run(
-        [sys.executable, Path(__file__).with_name("fuzz.py"), good, work, str(first), str(last)],
+        [sys.executable, "-m", "tests.data.shards.fuzz", good, work, str(first), str(last)],
+        cwd=Path(__file__).parents[3],
         capture_output=True,
         text=True,
         timeout=240,

@@ -1,0 +1,110 @@
+"""What a result was made by: the version, the commit, and the files of structures from outside."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from functools import cache, partial
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final
+
+from synthprobe_data import __version__
+from synthprobe_models.load import FILES, LOADED
+from synthprobe_models.registry import NETWORKS, STRUCTURES
+
+_PROJECT: Final = "synthprobe"
+
+
+def provenance(name: str) -> dict[str, Any]:
+    """What a run of a structure or network is made by, as plain JSON values.
+
+    Parameters
+    ----------
+    name
+        Of the structure or network.
+
+    Returns
+    -------
+    dict
+        ``version`` and ``commit`` of synthprobe; ``load``, the file or module that the structure
+        was loaded from by ``--load``, if any; ``files``, the SHA-256 of every file that was loaded;
+        and ``source``, the SHA-256 of the file that the structure is defined in.
+    """
+    return {
+        "version": __version__,
+        "commit": commit(),
+        "load": LOADED.get(name),
+        "files": dict(FILES),
+        "source": source_hash(name),
+    }
+
+
+@cache
+def commit() -> str | None:
+    """The commit of the code that runs; with a plus if it has changes that are not committed.
+
+    It is that of a checkout of the project itself, not of another one that the package is
+    installed in; of a package that pip installed from a repository, the commit that pip noted.
+    Read once, when training begins: what is checked out later is not what runs.
+    """
+    package = Path(__file__).resolve().parent
+    return _checked_out(package) or _installed_from(package)
+
+
+def _checked_out(package: Path) -> str | None:
+    try:
+        if Path(_git(package, "rev-parse", "--show-toplevel")).resolve() != package.parent:
+            return None
+        _git(package, "ls-files", "--error-unmatch", Path(__file__).name)
+        found = _git(package, "rev-parse", "HEAD")
+        changed = _git(package, "status", "--porcelain", "--untracked-files=no", ".")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return found + ("+" if changed else "")
+
+
+def _git(package: Path, *words: str) -> str:
+    # A hook of another repository sets variables that would lead there.
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    done = subprocess.run(
+        ["git", "-C", str(package), *words], capture_output=True, text=True, check=True, env=plain
+    )
+    return done.stdout.strip()
+
+
+def _installed_from(package: Path) -> str | None:
+    """The commit that pip noted, if the package that runs is the one that it installed."""
+    try:
+        installed = metadata.distribution(_PROJECT)
+        if Path(str(installed.locate_file(package.name))).resolve() != package:
+            return None
+        noted = json.loads(installed.read_text("direct_url.json") or "{}")
+        found = noted.get("vcs_info", {}).get("commit_id")
+    except (metadata.PackageNotFoundError, OSError, ValueError, AttributeError):
+        return None
+    return found if isinstance(found, str) else None
+
+
+def source_hash(name: str) -> str | None:
+    """The SHA-256 of the file that a structure or network is defined in, if there is one."""
+    loaded = LOADED.get(name)
+    if loaded in FILES:
+        return FILES[loaded]
+    entry = STRUCTURES.get(name) or NETWORKS.get(name)
+    build: Any = None if entry is None else entry.build
+    while isinstance(build, partial):
+        build = build.func
+    return _module_hash(getattr(build, "__module__", None))
+
+
+@cache
+def _module_hash(module: str | None) -> str | None:
+    file = getattr(sys.modules.get(module or ""), "__file__", None)
+    try:
+        return None if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    except OSError:
+        return None
