@@ -8,7 +8,7 @@ let current = 0; // number of the sample that is open, or was last
 // -------------------------------------------------------------------------------------- gallery
 
 const thumbs = samples.map((sample, number) => {
-  const alt = `${nameOf(sample)}: ${sample.rects.length} rectangles, ${inWords(sample)}`;
+  const alt = `${nameOf(sample)}: ${inWords(sample)}`;
   const thumb = html("button", { type: "button", class: "thumb", tabindex: -1 },
     html("img", { src: pictureOf(sample), alt, width, height, decoding: "async" }),
     html("span", {}, nameOf(sample)));
@@ -48,11 +48,11 @@ function focusOn(number, focus = true) {
 let waiting = 0;
 gallery.addEventListener("pointerover", (event) => {
   const number = numberOf(event);
-  clearTimeout(waiting);
-  preview.hidden = true;
+  hidePreview();
   if (number === null || event.pointerType === "touch") return;
   waiting = setTimeout(() => {
-    preview.replaceChildren(reading(samples[number], "preview"));
+    preview.replaceChildren(scenes ? reading(samples[number], "preview")
+      : html("img", { src: pictureOf(samples[number]), alt: "" }));
     preview.hidden = false;
     const box = thumbs[number].getBoundingClientRect();
     const left = box.right + preview.offsetWidth + 8 < innerWidth
@@ -62,9 +62,11 @@ gallery.addEventListener("pointerover", (event) => {
     preview.style.top = `${Math.max(4, top)}px`;
   }, 250);
 });
-for (const leave of ["pointerleave", "click"]) {
-  gallery.addEventListener(leave, () => { clearTimeout(waiting); preview.hidden = true; });
+function hidePreview() {
+  clearTimeout(waiting);
+  preview.hidden = true;
 }
+gallery.addEventListener("pointerleave", hidePreview);
 
 // -------------------------------------------------------------------------------------- filters
 
@@ -89,7 +91,13 @@ const ranges = figures.map(([name, words], f) => {
   return { low, high, bars, least, most };
 });
 
-for (const [name, words] of figures) find("order").append(html("option", { value: name }, words));
+const orders = { index: (number) => number };
+if (scenes) orders.rectangles = (number) => samples[number].rects.length;
+figures.forEach(([name], f) => { orders[name] = (number) => samples[number].f[f]; });
+for (const name of Object.keys(orders).slice(1)) {
+  const [, words] = figures.find(([figure]) => figure === name) ?? [name, "number of rectangles"];
+  find("order").append(html("option", { value: name }, words));
+}
 
 let asked = "index low"; // the order in which the samples stand
 let order = samples.map((_, number) => number);
@@ -99,8 +107,7 @@ function sorted() {
   const by = find("order").value, way = find("way").value;
   if (`${by} ${way}` !== asked) {
     asked = `${by} ${way}`;
-    const f = figures.findIndex(([name]) => name === by), sign = way === "high" ? -1 : 1;
-    const value = f < 0 ? (number) => number : (number) => samples[number].f[f];
+    const value = orders[by], sign = way === "high" ? -1 : 1;
     order = samples.map((_, number) => number)
       .sort((a, b) => sign * (value(a) - value(b)) || a - b);
     gallery.append(...order.map((number) => thumbs[number]));
@@ -138,7 +145,13 @@ fold();
 
 // --------------------------------------------------------------------------------------- sample
 
+document.body.classList.toggle("pictures", !scenes);
+document.body.classList.add(`of-${content.dataset}`);
+for (const part of document.querySelectorAll(".scene")) part.hidden = !scenes;
+find("plates").hidden = scenes;
+
 function open(number) {
+  hidePreview();
   current = number;
   const sample = samples[number];
   const place = shown.indexOf(number);
@@ -149,22 +162,44 @@ function open(number) {
   find("missing").hidden = true;
   find("before").disabled = place <= 0;
   find("after").disabled = place >= shown.length - 1;
+  if (scenes) showScene(sample);
+  else showPictures(sample);
+  find("figures").append(...figures.map(([, words], f) => row(words, sample.f[f])));
+  focusOn(number, false);
+  enter(sample);
+}
+
+function showPictures(sample) {
+  find("figures").replaceChildren();
+  find("plates").replaceChildren(...content.panels.map((caption, i) => html("figure", {},
+    html("figcaption", {}, caption),
+    html("img", { src: `data:image/png;base64,${sample.panels[i]}`,
+      alt: `${caption}, of ${nameOf(sample)}` }))));
+  if (!sample.colors) return;
+  const title = html("tr", {}, ...["colour", "code", "shown", "masked"].map((words) =>
+    html("th", { scope: "col" }, words)));
+  find("colors").replaceChildren(title, ...sample.colors.map(([color, ...facts]) => html("tr", {},
+    html("th", { scope: "row" }, swatch(color), color),
+    ...facts.map((fact) => html("td", {}, `${fact}`)))));
+}
+
+function swatch(color) {
+  return svg("svg", { class: "key", viewBox: "0 0 26 12", "aria-hidden": "true" },
+    svg("rect", { width: 22, height: 12, fill: color }));
+}
+
+function showScene(sample) {
   find("picture").src = pictureOf(sample);
   find("picture").alt = `The stored picture of ${nameOf(sample)}`;
   find("ranks").replaceChildren(ranks(sample));
   find("reading").replaceChildren(reading(sample, "large"));
   find("relation").replaceChildren(relation(sample));
-  find("figures").replaceChildren(
-    row("rectangles", sample.rects.length),
-    ...figures.map(([, words], f) => row(words, sample.f[f])));
+  find("figures").replaceChildren(row("rectangles", sample.rects.length));
   find("rectangles").replaceChildren(
     across("rectangle", sample.rank.map((_, k) => k + 1), "th"),
     across("rank", sample.rank), across("pieces", sample.pieces));
   find("pairs").replaceChildren(...sample.above.map((arrow) => pair(sample, arrow)));
   showLayers();
-  focusOn(number, false);
-  if (!dialog.open) dialog.showModal();
-  if (location.hash !== addressOf(sample)) history.replaceState(null, "", addressOf(sample));
 }
 
 function across(words, values, cell = "td") {
@@ -206,7 +241,8 @@ dialog.addEventListener("click", (event) => {
   if (event.target === dialog) dialog.close(); // beside it
 });
 dialog.addEventListener("close", () => {
-  history.replaceState(null, "", location.pathname + location.search);
+  if (dialog.open) return; // again, by now
+  leave();
   if (!thumbs[current].hidden) focusOn(current);
 });
 
@@ -223,7 +259,6 @@ function showLayers() {
 }
 find("layers").addEventListener("change", showLayers);
 
-
 // ----------------------------------------------------------------------------------------- links
 
 // The part of an address that names a sample, such as #test-7.
@@ -231,8 +266,41 @@ function addressOf(sample) {
   return `#${encodeURIComponent(`${content.split}-${sample.i}`)}`;
 }
 
-function follow() {
+let entered = false; // an open sample is a place of its own in the history, to go back from
+let leaving = false; // on the way back from it
+
+function enter(sample) {
+  if (!dialog.open) dialog.showModal();
+  if (location.hash === addressOf(sample)) return;
+  const first = location.hash.length < 2;
+  if (first) history.pushState(null, "", addressOf(sample));
+  else history.replaceState(null, "", addressOf(sample));
+  entered ||= first;
+}
+
+function leave() {
   if (location.hash.length < 2) return;
+  if (entered) {
+    leaving = true;
+    history.back();
+  } else {
+    history.replaceState(null, "", location.pathname + location.search);
+  }
+  entered = false;
+}
+
+function follow() {
+  if (location.hash.length < 2) {
+    if (dialog.open && leaving) { // another one was opened meanwhile
+      history.pushState(null, "", addressOf(samples[current]));
+      entered = true;
+    } else if (dialog.open) {
+      dialog.close();
+    }
+    entered &&= dialog.open;
+    leaving = false;
+    return;
+  }
   const number = samples.findIndex((sample) => addressOf(sample) === location.hash);
   if (number >= 0) return open(number);
   if (dialog.open) dialog.close();

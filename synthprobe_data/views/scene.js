@@ -5,6 +5,7 @@
 
 const content = JSON.parse(document.getElementById("content").textContent);
 const { samples, figures, width, height } = content;
+const scenes = content.dataset === "rde"; // other samples have pictures, and no rectangles
 const find = (id) => document.getElementById(id);
 const dialog = find("sample");
 const NODE = 0.26; // radius of a rectangle in the relation, in layers
@@ -30,7 +31,8 @@ const nameOf = (sample) => `${content.split} ${sample.i}`;
 const pictureOf = (sample) => `data:image/png;base64,${sample.png}`;
 
 function inWords(sample) {
-  return figures.map(([, words], f) => `${words} ${sample.f[f]}`).join(", ");
+  const rectangles = scenes ? `${sample.rects.length} rectangles, ` : "";
+  return rectangles + figures.map(([, words], f) => `${words} ${sample.f[f]}`).join(", ");
 }
 
 // ---------------------------------------------------------------------------------------- cues

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import html
 import io
@@ -15,9 +16,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PIL import Image
 
-from synthprobe_data import SynthprobeError, open_dataset
+from synthprobe_data import (
+    CenteredSquareConfig,
+    ColorCodeConfig,
+    SynthprobeError,
+    make_file,
+    open_dataset,
+)
+from synthprobe_data.shards.row_checks import ROW_CHECKS
 from synthprobe_data.shards_cli import main
 from synthprobe_data.views.browse import write_page
 from tests.data.views.chromium import Page, chromium_page, find_chromium
@@ -130,6 +139,7 @@ def opened(browser: Page, rde_file: Path, tmp_path: Path) -> Page:
 NAME = "document.getElementById('name').textContent"
 COUNT = "document.getElementById('count').textContent"
 IS_OPEN = "document.getElementById('sample').open"
+DISPLAY = "getComputedStyle(document.querySelector('#reading .layer-{}')).display"
 
 
 @in_chromium
@@ -204,6 +214,7 @@ def test_pointing_at_a_sample_shows_a_preview_and_at_a_pair_its_cues(opened: Pag
     assert set(picked) == {f"{upper} {lower}"}
     opened.click("[data-layer=junctions]")
     assert opened.run("document.querySelector('.layer-junctions').checkVisibility()") is False
+    assert opened.run(DISPLAY.format("junctions")) == "none"
     assert opened.console == []
 
 
@@ -264,7 +275,7 @@ def test_a_rectangle_has_one_number_everywhere_and_its_rank_is_a_shade(opened: P
         ranks = f"(ranks {entry['rank'][upper]}, {entry['rank'][lower]}): "
         assert said.startswith(f"{upper + 1} above {lower + 1} {ranks}")
     opened.click("[data-layer=numbers]")
-    assert opened.run("document.querySelector('.layer-numbers').checkVisibility()") is False
+    assert opened.run(DISPLAY.format("numbers")) == "none"
     opened.click("[data-layer=numbers]")
     opened.press("Escape")
     assert opened.console == []
@@ -290,6 +301,10 @@ def test_the_samples_can_be_sorted(opened: Page) -> None:
             expected = sorted(range(30), key=lambda i: (sign * values[i][f], i))
             assert opened.run(stand) == expected
             assert opened.run("shown") == expected
+    choose(opened, "order", "rectangles")
+    counts = opened.run("samples.map((sample) => sample.rects.length)")
+    assert opened.run(stand) == sorted(range(30), key=lambda i: (-counts[i], i))
+    choose(opened, "order", figures[-1])
     # The arrows lead on in that order.
     opened.run("document.querySelector('.thumb').click()")
     for i in expected[:3]:
@@ -369,7 +384,7 @@ def test_the_page_is_dark_where_that_is_preferred(opened: Page) -> None:
         for scheme in ("light", "dark"):
             features = [{"name": "prefers-color-scheme", "value": scheme}]
             opened.call("Emulation.setEmulatedMedia", features=features)
-            opened.run("open(0)")
+            opened.run("open(samples.findIndex((sample) => sample.above.length))")
             for what, name in (
                 (":root", "backgroundColor"), ("dialog", "backgroundColor"),
                 (".thumb", "backgroundColor"), ("#reading .ground", "fill"),
@@ -410,3 +425,148 @@ def test_on_a_phone_the_filters_are_folded(opened: Page, tmp_path: Path) -> None
         opened.call("Emulation.clearDeviceMetricsOverride")
     opened.wait_for(f"!({folded})")
     assert opened.console == []
+
+
+@in_chromium
+def test_the_way_back_leads_from_a_sample_to_the_gallery(opened: Page) -> None:
+    address = opened.run("location.href")
+    before = opened.run("history.length")
+    opened.click(".thumb:nth-child(3)")
+    opened.wait_for(f"{IS_OPEN} && location.hash === '#test-2'")
+    opened.press("ArrowRight")
+    opened.press("ArrowRight")
+    assert opened.run("[location.hash, history.length]") == ["#test-4", before + 1]
+    opened.run("history.back()")
+    opened.wait_for(f"!{IS_OPEN} && location.href === '{address}'")
+    opened.run("history.forward()")
+    opened.wait_for(f"{IS_OPEN} && {NAME} === 'test 4'")
+    opened.press("Escape")
+    opened.wait_for(f"!{IS_OPEN} && location.hash === ''")
+    # Closing takes the sample out of the history again.
+    for number in (1, 5, 2):
+        opened.click(f".thumb:nth-child({number + 1})")
+        opened.wait_for(f"{IS_OPEN} && location.hash === '#test-{number}'")
+        opened.press("Escape")
+        opened.wait_for(f"!{IS_OPEN} && location.hash === ''")
+    assert opened.run("history.length") <= before + 1 + 1
+    # Opened again before the way back was gone.
+    opened.run("open(3); dialog.close(); open(6)")
+    opened.wait_for(f"{IS_OPEN} && {NAME} === 'test 6' && location.hash === '#test-6'")
+    opened.press("Escape")
+    opened.wait_for(f"!{IS_OPEN} && location.hash === ''")
+    assert opened.console == []
+
+
+@pytest.fixture(scope="session")
+def other_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("others")
+    square = CenteredSquareConfig(height=12, width=16, square=3)
+    make_file("centered-square", folder / "square.h5", config=square, workers=1, cards=False)
+    paper = ColorCodeConfig(positions=12, colors=4, bits=2, masked=0.7, mode="paper")
+    make_file("color-code", folder / "codes.h5", train=2, test=20, config=paper, cards=False)
+    return {"centered-square": folder / "square.h5", "color-code": folder / "codes.h5"}
+
+
+def picture(text: str) -> NDArray[np.uint8]:
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(text))))
+
+
+def test_a_page_of_centered_square(other_files: dict[str, Path], tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    write_page(other_files["centered-square"], out, split="test")
+    content = content_of(out.read_text("utf-8"))
+    with open_dataset(other_files["centered-square"]) as data:
+        trained, test = data["train"]["center"].astype(int), data["test"]
+        assert len(content["samples"]) == len(test)
+        for i, entry in enumerate(content["samples"]):
+            image, target = map(picture, entry["panels"])
+            assert (image == test[i]["image"]).all()
+            assert (target == test[i]["target"]).all()
+            center = test[i]["center"].astype(int)
+            away = np.abs(trained - center).max(axis=1).min()
+            assert entry["f"] == [*center, away]
+
+
+def test_a_page_of_color_code(other_files: dict[str, Path], tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    write_page(other_files["color-code"], out, split="test")
+    content = content_of(out.read_text("utf-8"))
+    nowhere = 0
+    with open_dataset(other_files["color-code"]) as data:
+        for i, entry in enumerate(content["samples"]):
+            sample = data["test"][i]
+            color, code, revealed = sample["color"], sample["code"], sample["revealed"]
+            panels = [picture(text) for text in entry["panels"]]
+            assert (panels[0][0] == color).all()
+            assert np.array_equal(panels[2].T, 255 * code)
+            for place, seen in enumerate(revealed):
+                expected = 255 * code[place] if seen else 128
+                assert (panels[1][:, place] == expected).all()
+            kinds: dict[int, list[int]] = {}
+            for place, group in enumerate(sample["group"].tolist()):
+                kinds.setdefault(group, []).append(place)
+            hidden = sum(len(at) for at in kinds.values() if not revealed[at].any())
+            nowhere += hidden
+            apart = [
+                int(np.abs(color[a[0]].astype(int) - color[b[0]]).max())
+                for a in kinds.values() for b in kinds.values() if a is not b
+            ]  # fmt: skip
+            masked = int((revealed == 0).sum())
+            assert entry["f"] == [len(kinds), masked, hidden, min(apart, default=255)]
+            assert entry["colors"] == [
+                ["#" + bytes(color[at[0]]).hex(), "".join(map(str, code[at[0]])),
+                 int(revealed[at].sum()), int((1 - revealed[at]).sum())]
+                for _, at in sorted(kinds.items())
+            ]  # fmt: skip
+    assert nowhere > 0
+
+
+@pytest.mark.parametrize("name", ["centered-square", "color-code"])
+def test_a_sample_that_does_not_agree_with_itself_is_not_shown(
+    name: str, other_files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks = ROW_CHECKS[name]
+
+    def third_fails(config: Any, block: Any, places: Any) -> NDArray[np.uint32]:
+        masks = checks.check_block(config, block, places)
+        return masks | np.uint32(1) if places == [("test", 2)] else masks
+
+    broken = dataclasses.replace(checks, check_block=third_fails)
+    monkeypatch.setattr("synthprobe_data.views.entries.ROW_CHECKS", {name: broken})
+    with pytest.raises(SynthprobeError, match="test 2 does not agree with itself"):
+        write_page(other_files[name], tmp_path / "page.html", split="test")
+    assert not os.listdir(tmp_path)
+
+
+@in_chromium
+@pytest.mark.parametrize("name", ["centered-square", "color-code"])
+def test_samples_of_other_datasets_open_sort_and_are_linked_to(
+    name: str, browser: Page, other_files: dict[str, Path], tmp_path: Path
+) -> None:
+    write_page(other_files[name], tmp_path / "page.html", split="test")
+    browser.console.clear()
+    browser.call("Page.navigate", url="about:blank")
+    address = (tmp_path / "page.html").resolve().as_uri()
+    browser.call("Page.navigate", url=f"{address}#test-7")
+    browser.wait_for(f"document.readyState === 'complete' && location.hash && {IS_OPEN}")
+    assert browser.run(NAME) == "test 7"
+    loaded = "[...document.querySelectorAll('#plates img')].map((image) => image.naturalWidth)"
+    size = browser.run("[samples[7].panels.length, width]")
+    browser.wait_for(f"`${{{loaded}}}` === '{','.join([str(size[1])] * size[0])}'")
+    seen = "[...document.querySelectorAll('.scene')].filter((part) => part.checkVisibility())"
+    assert browser.run(f"{seen}.length") == 0
+    figures = (
+        "[...document.querySelectorAll('#figures td')].map((cell) => Number(cell.textContent))"
+    )
+    assert browser.run(figures) == browser.run("samples[7].f")
+    browser.press("Escape")
+    browser.wait_for(f"!{IS_OPEN}")
+    count = browser.run("samples.length")
+    values = browser.run("samples.map((sample) => sample.f)")
+    for f, figure in enumerate(browser.run("figures.map(([name]) => name)")):
+        choose(browser, "order", figure)
+        choose(browser, "way", "high")
+        assert browser.run("shown") == sorted(range(count), key=lambda i: (-values[i][f], i))
+    browser.point_at(".thumb:nth-child(2)")
+    browser.wait_for("document.querySelector('#preview:not([hidden]) img') !== null")
+    assert browser.console == []
