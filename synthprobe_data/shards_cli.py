@@ -143,8 +143,8 @@ def build_parser() -> argparse.ArgumentParser:
         "browse",
         actions.browse,
         "write a page to look through the samples",
-        "Write one HTML page to look through samples: sorted and filtered by how hard they are, and "
-        "for each sample of rde what tells its ranks. It needs no server and no network, and "
+        "Write one HTML page to look through samples: sorted and filtered by how hard they are, "
+        "and for each sample of rde what tells its ranks. It needs no server and no network, and "
         "page.html#test-7 opens that sample.",
     )
     command.add_argument(
