@@ -133,9 +133,12 @@ def _connected(scheduler: str) -> Iterator[Any]:
     if not scheduler:  # Dask would start a cluster of its own
         raise SynthprobeError(f"no Dask scheduler answers at {scheduler}: the address is empty.")
     with _quiet():
+        client: Any = Client.__new__(Client)
         try:
-            client = Client(scheduler, timeout=_CONNECT_SECONDS, set_as_default=False)
+            client.__init__(scheduler, timeout=_CONNECT_SECONDS, set_as_default=False)
         except Exception as error:  # there is no end to what an address can be
+            # Half made as it is, it would wait for its own end when Python ends, then complain.
+            client.status = "closed"
             raise SynthprobeError(
                 f"no Dask scheduler answers at {scheduler}: {_in_short(error)}."
             ) from error

@@ -163,7 +163,8 @@ def announce_compiling() -> None:
     if announce is None or _announced:
         return
     _announced = True
-    if cache_folder() is None:
+    folder = cache_folder()
+    if folder is None or not os.access(folder, os.W_OK):
         where = f"{user_cache()} cannot be written to, so this happens in every run"
         announce(f"compiling kernels, about 20 s: {where} (NUMBA_CACHE_DIR names another folder)")
     else:

@@ -142,9 +142,10 @@ def build_parser() -> argparse.ArgumentParser:
         commands,
         "browse",
         actions.browse,
-        "write a page to look through the samples of rde",
-        "Write one HTML page to look through samples of rde: filters by how hard they are, and for "
-        "each sample what tells its ranks. It needs no server and no network.",
+        "write a page to look through the samples",
+        "Write one HTML page to look through samples: sorted and filtered by how hard they are, "
+        "and for each sample of rde what tells its ranks. It needs no server and no network, and "
+        "page.html#test-7 opens that sample.",
     )
     command.add_argument(
         "--out",

@@ -75,6 +75,11 @@ def pick_split(data: OpenDataset, split: str | None) -> Split:
             f"{data.path} is of the dataset {data.dataset.name}: only samples of {RDE.name} can be "
             "explained."
         )
+    return first_split(data, split)
+
+
+def first_split(data: OpenDataset, split: str | None) -> Split:
+    """The split of that name; without one, the first that has samples."""
     if split is None:
         split = next((name for name, size in data.splits.items() if size), None)
         if split is None:

@@ -1,44 +1,14 @@
-"use strict";
-// Looks through the samples that stand in the page. Everything of a sample is put into the page
-// as text or as attributes, never as HTML, since it may come from a stranger.
+// Looks through the samples: gallery, filters, order, and the dialog of one sample.
 
-const content = JSON.parse(document.getElementById("content").textContent);
-const { samples, figures, width, height } = content;
-const find = (id) => document.getElementById(id);
-const gallery = find("gallery"), dialog = find("sample"), preview = find("preview");
-const NODE = 0.26; // radius of a rectangle in the relation, in layers
-const T_JUNCTION = 1, CONVEXITY = 2; // bits, as in the file
+const gallery = find("gallery"), preview = find("preview");
 
-let shown = []; // numbers of the samples that fit the filters
+let shown = []; // numbers of the samples that fit the filters, in the order that is asked for
 let current = 0; // number of the sample that is open, or was last
-
-// ------------------------------------------------------------------------------------- elements
-
-function html(name, attributes = {}, ...children) {
-  return fill(document.createElement(name), attributes, children);
-}
-
-function svg(name, attributes = {}, ...children) {
-  return fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
-}
-
-function fill(element, attributes, children) {
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children);
-  return element;
-}
-
-const nameOf = (sample) => `${content.split} ${sample.i}`;
-const pictureOf = (sample) => `data:image/png;base64,${sample.png}`;
-
-function inWords(sample) {
-  return figures.map(([, words], f) => `${words} ${sample.f[f]}`).join(", ");
-}
 
 // -------------------------------------------------------------------------------------- gallery
 
 const thumbs = samples.map((sample, number) => {
-  const alt = `${nameOf(sample)}: ${sample.rects.length} rectangles, ${inWords(sample)}`;
+  const alt = `${nameOf(sample)}: ${inWords(sample)}`;
   const thumb = html("button", { type: "button", class: "thumb", tabindex: -1 },
     html("img", { src: pictureOf(sample), alt, width, height, decoding: "async" }),
     html("span", {}, nameOf(sample)));
@@ -78,11 +48,11 @@ function focusOn(number, focus = true) {
 let waiting = 0;
 gallery.addEventListener("pointerover", (event) => {
   const number = numberOf(event);
-  clearTimeout(waiting);
-  preview.hidden = true;
+  hidePreview();
   if (number === null || event.pointerType === "touch") return;
   waiting = setTimeout(() => {
-    preview.replaceChildren(reading(samples[number], "preview"));
+    preview.replaceChildren(scenes ? reading(samples[number], "preview")
+      : html("img", { src: pictureOf(samples[number]), alt: "" }));
     preview.hidden = false;
     const box = thumbs[number].getBoundingClientRect();
     const left = box.right + preview.offsetWidth + 8 < innerWidth
@@ -92,9 +62,11 @@ gallery.addEventListener("pointerover", (event) => {
     preview.style.top = `${Math.max(4, top)}px`;
   }, 250);
 });
-for (const leave of ["pointerleave", "click"]) {
-  gallery.addEventListener(leave, () => { clearTimeout(waiting); preview.hidden = true; });
+function hidePreview() {
+  clearTimeout(waiting);
+  preview.hidden = true;
 }
+gallery.addEventListener("pointerleave", hidePreview);
 
 // -------------------------------------------------------------------------------------- filters
 
@@ -119,11 +91,36 @@ const ranges = figures.map(([name, words], f) => {
   return { low, high, bars, least, most };
 });
 
+const orders = { index: (number) => number };
+if (scenes) orders.rectangles = (number) => samples[number].rects.length;
+figures.forEach(([name], f) => { orders[name] = (number) => samples[number].f[f]; });
+for (const name of Object.keys(orders).slice(1)) {
+  const [, words] = figures.find(([figure]) => figure === name) ?? [name, "number of rectangles"];
+  find("order").append(html("option", { value: name }, words));
+}
+
+let asked = "index low"; // the order in which the samples stand
+let order = samples.map((_, number) => number);
+
+// The samples in the order that is asked for; those that are alike in it, by their index.
+function sorted() {
+  const by = find("order").value, way = find("way").value;
+  if (`${by} ${way}` !== asked) {
+    asked = `${by} ${way}`;
+    const value = orders[by], sign = way === "high" ? -1 : 1;
+    order = samples.map((_, number) => number)
+      .sort((a, b) => sign * (value(a) - value(b)) || a - b);
+    gallery.append(...order.map((number) => thumbs[number]));
+  }
+  return order;
+}
+
 function filter() {
   const ends = ranges.map(({ low, high, least, most }) => [
     low.value === "" ? least : Number(low.value), high.value === "" ? most : Number(high.value)]);
   shown = [];
-  samples.forEach((sample, number) => {
+  sorted().forEach((number) => {
+    const sample = samples[number];
     const fits = ends.every(([low, high], f) => low <= sample.f[f] && sample.f[f] <= high);
     if (fits) shown.push(number);
     if (thumbs[number].hidden === fits) thumbs[number].hidden = !fits;
@@ -140,28 +137,74 @@ find("filters").addEventListener("input", filter);
 find("filters").addEventListener("reset", () => setTimeout(filter)); // the values change after it
 find("filters").addEventListener("submit", (event) => event.preventDefault());
 
+// On a phone they would fill the screen.
+const narrow = matchMedia("(max-width: 800px)");
+const fold = () => { find("fold").open = !narrow.matches; };
+narrow.addEventListener("change", fold);
+fold();
+
 // --------------------------------------------------------------------------------------- sample
 
+document.body.classList.toggle("pictures", !scenes);
+document.body.classList.add(`of-${content.dataset}`);
+for (const part of document.querySelectorAll(".scene")) part.hidden = !scenes;
+find("plates").hidden = scenes;
+
 function open(number) {
+  hidePreview();
   current = number;
   const sample = samples[number];
   const place = shown.indexOf(number);
-  find("name").textContent = nameOf(sample);
-  find("place").textContent = `${place + 1} of ${shown.length}`;
+  find("name").replaceChildren(
+    html("a", { href: addressOf(sample), title: "A link to this sample" }, nameOf(sample)));
+  find("place").textContent = place < 0 ? "not among those shown"
+    : `${place + 1} of ${shown.length}`;
+  find("missing").hidden = true;
   find("before").disabled = place <= 0;
   find("after").disabled = place >= shown.length - 1;
+  if (scenes) showScene(sample);
+  else showPictures(sample);
+  find("figures").append(...figures.map(([, words], f) => row(words, sample.f[f])));
+  focusOn(number, false);
+  enter(sample);
+}
+
+function showPictures(sample) {
+  find("figures").replaceChildren();
+  find("plates").replaceChildren(...content.panels.map((caption, i) => html("figure", {},
+    html("figcaption", {}, caption),
+    html("img", { src: `data:image/png;base64,${sample.panels[i]}`,
+      alt: `${caption}, of ${nameOf(sample)}` }))));
+  if (!sample.colors) return;
+  const title = html("tr", {}, ...["colour", "code", "shown", "masked"].map((words) =>
+    html("th", { scope: "col" }, words)));
+  find("colors").replaceChildren(title, ...sample.colors.map(([color, ...facts]) => html("tr", {},
+    html("th", { scope: "row" }, swatch(color), color),
+    ...facts.map((fact) => html("td", {}, `${fact}`)))));
+}
+
+function swatch(color) {
+  return svg("svg", { class: "key", viewBox: "0 0 26 12", "aria-hidden": "true" },
+    svg("rect", { width: 22, height: 12, fill: color }));
+}
+
+function showScene(sample) {
   find("picture").src = pictureOf(sample);
   find("picture").alt = `The stored picture of ${nameOf(sample)}`;
+  find("ranks").replaceChildren(ranks(sample));
   find("reading").replaceChildren(reading(sample, "large"));
   find("relation").replaceChildren(relation(sample));
-  find("figures").replaceChildren(
-    row("rectangles", sample.rects.length),
-    ...figures.map(([name, words], f) => row(
-      name === "pieces" ? `${words} (${sample.pieces.join(" ")})` : words, sample.f[f])));
+  find("figures").replaceChildren(row("rectangles", sample.rects.length));
+  find("rectangles").replaceChildren(
+    across("rectangle", sample.rank.map((_, k) => k + 1), "th"),
+    across("rank", sample.rank), across("pieces", sample.pieces));
   find("pairs").replaceChildren(...sample.above.map((arrow) => pair(sample, arrow)));
   showLayers();
-  focusOn(number, false);
-  if (!dialog.open) dialog.showModal();
+}
+
+function across(words, values, cell = "td") {
+  return html("tr", {}, html("th", { scope: "row" }, words),
+    ...values.map((value) => html(cell, cell === "th" ? { scope: "col" } : {}, `${value}`)));
 }
 
 function row(words, value) {
@@ -174,7 +217,8 @@ function pair(sample, [upper, lower, cue]) {
   if (junctions) by.push(junctions > 1 ? `${junctions} T-junctions` : "T-junction");
   if (cue & CONVEXITY) by.push("convexity");
   const button = html("button", { type: "button" },
-    `${upper + 1} above ${lower + 1}: ${by.join(", ")}`);
+    `${upper + 1} above ${lower + 1} (ranks ${sample.rank[upper]}, ${sample.rank[lower]}): ` +
+    by.join(", "));
   picks(button, [upper, lower]);
   return html("li", {}, button);
 }
@@ -189,7 +233,7 @@ find("after").addEventListener("click", () => move(1));
 find("close").addEventListener("click", () => dialog.close());
 document.addEventListener("keydown", (event) => {
   const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  if (step === undefined || !dialog.open || event.target.type === "radio") return;
+  if (step === undefined || !dialog.open) return;
   event.preventDefault();
   move(step);
 });
@@ -197,6 +241,8 @@ dialog.addEventListener("click", (event) => {
   if (event.target === dialog) dialog.close(); // beside it
 });
 dialog.addEventListener("close", () => {
+  if (dialog.open) return; // again, by now
+  leave();
   if (!thumbs[current].hidden) focusOn(current);
 });
 
@@ -213,140 +259,57 @@ function showLayers() {
 }
 find("layers").addEventListener("change", showLayers);
 
-// Point at one rectangle, or at a pair: all that has to do with it stays, the rest fades.
-function picks(element, those) {
-  const involves = (who) => those.length === 1 ? who.includes(those[0])
-    : who.every((k) => those.includes(k));
-  const start = () => {
-    dialog.classList.add("picking");
-    for (const cue of dialog.querySelectorAll(".cue")) {
-      cue.classList.toggle("picked", involves(cue.dataset.who.split(" ").map(Number)));
+// ----------------------------------------------------------------------------------------- links
+
+// The part of an address that names a sample, such as #test-7.
+function addressOf(sample) {
+  return `#${encodeURIComponent(`${content.split}-${sample.i}`)}`;
+}
+
+let entered = false; // an open sample is a place of its own in the history, to go back from
+let leaving = false; // on the way back from it
+
+function enter(sample) {
+  if (!dialog.open) dialog.showModal();
+  if (location.hash === addressOf(sample)) return;
+  const first = location.hash.length < 2;
+  if (first) history.pushState(null, "", addressOf(sample));
+  else history.replaceState(null, "", addressOf(sample));
+  entered ||= first;
+}
+
+function leave() {
+  if (location.hash.length < 2) return;
+  if (entered) {
+    leaving = true;
+    history.back();
+  } else {
+    history.replaceState(null, "", location.pathname + location.search);
+  }
+  entered = false;
+}
+
+function follow() {
+  if (location.hash.length < 2) {
+    if (dialog.open && leaving) { // another one was opened meanwhile
+      history.pushState(null, "", addressOf(samples[current]));
+      entered = true;
+    } else if (dialog.open) {
+      dialog.close();
     }
-  };
-  const stop = () => dialog.classList.remove("picking");
-  element.addEventListener("pointerenter", start);
-  element.addEventListener("pointerleave", stop);
-  element.addEventListener("focus", start);
-  element.addEventListener("blur", stop);
-}
-
-function cue(who, ...parts) {
-  const group = svg("g", { class: "cue" }, ...parts);
-  group.dataset.who = who.join(" ");
-  return group;
-}
-
-// -------------------------------------------------------------------------------------- reading
-
-function reading(sample, id) {
-  const size = Math.max(width, height), arm = size / 28;
-  const hatching = svg("pattern", { id: `hatching-${id}`, width: size / 40, height: size / 40,
-    patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
-    svg("path", { d: `M0 0V${size / 40}`, stroke: "#777", "stroke-width": size / 160 }));
-  const faded = svg("g", { class: "layer-faded" },
-    svg("rect", { width, height, fill: "white" }),
-    ...sample.rects.map(([x0, y0, x1, y1], k) => svg("rect", { class: "outline", x: x0, y: y0,
-      width: x1 - x0, height: y1 - y0, fill: mixed(sample.rgb[k], 255, 0.3) })));
-  const pixels = svg("image",
-    { class: "layer-pixels", href: pictureOf(sample), width, height, hidden: "" });
-  const meet = sample.meet.map(([a, b, x0, y0, x1, y1]) => cue([a, b], svg("rect",
-    { class: "meet", x: x0, y: y0, width: x1 - x0, height: y1 - y0,
-      fill: `url(#hatching-${id})` })));
-  const hidden = sample.hidden.map(([k, x0, y0, x1, y1]) => cue([k], svg("path",
-    { class: "dash", d: `M${x0} ${y0}L${x1} ${y1}`, stroke: mixed(sample.rgb[k], 0, 0.55) })));
-  const junctions = sample.t.map(([x, y, bar, stem, dx, dy]) => cue([bar, stem],
-    svg("path", { class: "stem", d: `M${x} ${y}l${1.3 * arm * dx} ${1.3 * arm * dy}` }),
-    svg("path", { class: "bar-line",
-      d: `M${x - arm * dy} ${y - arm * dx}l${2 * arm * dy} ${2 * arm * dx}` })));
-  const numbers = (values) => sample.at.flatMap((place, k) => place === null ? [] : [svg("text",
-    { class: "number", x: place[0], y: place[1], "font-size": size / 18,
-      "stroke-width": size / 90 }, `${values[k]}`)]);
-  return svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img",
-    "aria-label": `The scene of ${nameOf(sample)}: T-junctions, hidden sides and ranks` },
-    svg("defs", {}, hatching), faded, pixels,
-    svg("g", { class: "layer-meet" }, ...meet),
-    svg("g", { class: "layer-hidden" }, ...hidden),
-    svg("g", { class: "layer-junctions" }, ...junctions),
-    svg("g", { class: "layer-ranks" }, ...numbers(sample.rank)),
-    svg("g", { class: "layer-labels", hidden: "" }, ...numbers(sample.rank.map((_, k) => k + 1))));
-}
-
-// The colour with a share of itself, and of black (0) or white (255).
-function mixed(color, other, share) {
-  const parts = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
-  return `rgb(${parts.map((part) => Math.round(part * share + other * (1 - share))).join()})`;
-}
-
-function ink(color) {
-  const [red, green, blue] = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16) / 255);
-  return 0.299 * red + 0.587 * green + 0.114 * blue > 0.45 ? "black" : "white";
-}
-
-// ------------------------------------------------------------------------------------- relation
-
-function relation(sample) {
-  const depth = sample.rank.reduce((a, b) => Math.max(a, b));
-  // High enough for arrows across a wide relation, and not so large that it looks lost.
-  const spacing = Math.min(Math.max(sample.wide / depth, 0.9), 4);
-  const y = (rank) => (depth - rank) * spacing;
-  const levels = [];
-  for (let rank = 1; rank <= depth; rank++) {
-    levels.push(
-      svg("path", { class: "level", d: `M-0.6 ${y(rank)}H${sample.wide + 0.5}` }),
-      svg("text", { class: "rank-name", x: -0.8, y: y(rank) }, `${rank}`));
+    entered &&= dialog.open;
+    leaving = false;
+    return;
   }
-  const arrows = sample.above.map(([upper, lower, by, ...bends]) => {
-    const places = [sample.x[upper], ...bends, sample.x[lower]]
-      .map((x, i) => [x, y(sample.rank[upper] - i)]);
-    const line = curve(places);
-    const arrow = cue([upper, lower],
-      svg("path", { class: by & T_JUNCTION ? "arrow" : "arrow convexity", d: line }),
-      head(places), svg("path", { class: "grip", d: line }));
-    picks(arrow, [upper, lower]);
-    return arrow;
-  });
-  const nodes = sample.x.map((x, k) => {
-    const node = cue([k],
-      svg("circle", { class: "node", cx: x, cy: y(sample.rank[k]), r: NODE, fill: sample.rgb[k] }),
-      svg("text", { class: "node-name", x, y: y(sample.rank[k]), fill: ink(sample.rgb[k]) },
-        `${k + 1}`));
-    picks(node, [k]);
-    return node;
-  });
-  const left = -1, right = sample.wide + 0.6, extra = Math.max(0, 5 - right + left) / 2;
-  const box = [left - extra, -0.45, right - left + 2 * extra, (depth - 1) * spacing + 0.9];
-  return svg("svg", { viewBox: box.join(" "), role: "img",
-    "aria-label": "The relation as a graph; the list below says the same" },
-    ...levels, ...arrows, ...nodes);
+  const number = samples.findIndex((sample) => addressOf(sample) === location.hash);
+  if (number >= 0) return open(number);
+  if (dialog.open) dialog.close();
+  let name = location.hash.slice(1);
+  try { name = decodeURIComponent(name); } catch { /* it is shown as it is */ }
+  find("missing").textContent = `This page has no sample ${name}.`;
+  find("missing").hidden = false;
 }
-
-function slopes(places) {
-  const steps = places.slice(1).map(([x, y], i) => [x - places[i][0], y - places[i][1]]);
-  return places.map((_, i) => {
-    const before = steps[Math.max(i - 1, 0)], after = steps[Math.min(i, steps.length - 1)];
-    return [(before[0] + after[0]) / 2, (before[1] + after[1]) / 2];
-  });
-}
-
-function curve(places) {
-  const slope = slopes(places);
-  let line = `M${places[0].join(" ")}`;
-  for (let i = 0; i + 1 < places.length; i++) {
-    const [x0, y0] = places[i], [x1, y1] = places[i + 1];
-    line += `C${x0 + slope[i][0] / 3} ${y0 + slope[i][1] / 3} ` +
-      `${x1 - slope[i + 1][0] / 3} ${y1 - slope[i + 1][1] / 3} ${x1} ${y1}`;
-  }
-  return line;
-}
-
-// The head of an arrow, at the rim of the rectangle that it leads to.
-function head(places) {
-  const [x, y] = places[places.length - 1];
-  const [dx, dy] = slopes(places)[places.length - 1];
-  const length = Math.hypot(dx, dy), right = dx / length, down = dy / length;
-  const at = (back, side) => `${x - (NODE + back) * right - side * down} ` +
-    `${y - (NODE + back) * down + side * right}`;
-  return svg("path", { class: "head", d: `M${at(0.01, 0)}L${at(0.15, 0.06)}L${at(0.15, -0.06)}Z` });
-}
+addEventListener("hashchange", follow);
 
 filter();
+follow();

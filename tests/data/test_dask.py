@@ -196,6 +196,23 @@ def test_a_wrong_address_gets_one_sentence(
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize("address", ["nonsense", "foo://127.0.0.1:8786"])
+def test_after_a_wrong_address_the_process_ends_without_another_word(
+    tmp_path: Path, start: Start, address: str
+) -> None:
+    words = ["rde", "--out", str(tmp_path / "d"), *OPTIONS, "--shards", "2", "--backend", "dask"]
+    code = "import sys; from synthprobe_data.cli import main; sys.exit(main(sys.argv[1:]))"
+    run = start(
+        [sys.executable, "-c", code, *words, "--scheduler", address],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    _, said = run.communicate(timeout=120)
+    assert run.returncode == 2
+    assert f"no Dask scheduler answers at {address}: " in said
+    assert len(said.splitlines()) == 1
+
+
 @pytest.mark.parametrize("wait", ["0", "-1", "inf", "nan"])
 def test_a_time_to_wait_that_is_none_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], wait: str

@@ -72,6 +72,20 @@ def test_a_place_that_cannot_be_written_to_is_no_error(tmp_path: Path) -> None:
     assert python(SMALL, NUMBA_CACHE_DIR=tmp_path)[-1] == "6"
 
 
+def test_a_folder_that_can_only_be_read_is_not_promised_to_keep_kernels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(kernel_cache, "announce", said.append)
+    monkeypatch.setattr(kernel_cache, "_announced", False)
+    monkeypatch.setattr(kernel_cache, "cache_folder", lambda: tmp_path)
+    # As it is for a user without the right to write there; root has it everywhere.
+    monkeypatch.setattr(os, "access", lambda path, mode: (path, mode) != (tmp_path, os.W_OK))
+    kernel_cache.announce_compiling()
+    assert len(said) == 1
+    assert "cannot be written to, so this happens in every run" in said[0]
+
+
 def test_damaged_kernels_are_compiled_again(tmp_path: Path) -> None:
     python(SMALL, NUMBA_CACHE_DIR=tmp_path)
     for file in tmp_path.rglob("*.nb[ic]"):

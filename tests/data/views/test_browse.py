@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import html
 import io
@@ -15,9 +16,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PIL import Image
 
-from synthprobe_data import SynthprobeError, open_dataset
+from synthprobe_data import (
+    CenteredSquareConfig,
+    ColorCodeConfig,
+    SynthprobeError,
+    make_file,
+    open_dataset,
+)
+from synthprobe_data.shards.row_checks import ROW_CHECKS
 from synthprobe_data.shards_cli import main
 from synthprobe_data.views.browse import write_page
 from tests.data.views.chromium import Page, chromium_page, find_chromium
@@ -130,6 +139,7 @@ def opened(browser: Page, rde_file: Path, tmp_path: Path) -> Page:
 NAME = "document.getElementById('name').textContent"
 COUNT = "document.getElementById('count').textContent"
 IS_OPEN = "document.getElementById('sample').open"
+DISPLAY = "getComputedStyle(document.querySelector('#reading .layer-{}')).display"
 
 
 @in_chromium
@@ -204,6 +214,7 @@ def test_pointing_at_a_sample_shows_a_preview_and_at_a_pair_its_cues(opened: Pag
     assert set(picked) == {f"{upper} {lower}"}
     opened.click("[data-layer=junctions]")
     assert opened.run("document.querySelector('.layer-junctions').checkVisibility()") is False
+    assert opened.run(DISPLAY.format("junctions")) == "none"
     assert opened.console == []
 
 
@@ -226,3 +237,336 @@ def test_whatever_gets_in_nothing_leads_out(opened: Page) -> None:
     refused = opened.run("fetch('http://localhost:9/').then(() => 'loaded', () => 'refused')")
     assert refused == "refused"
     assert any("Content Security Policy" in said for said in opened.console)
+
+
+NUMBERS = "[...document.querySelectorAll('{}')].map((text) => text.textContent)"
+
+
+@in_chromium
+def test_a_rectangle_has_one_number_everywhere_and_its_rank_is_a_shade(opened: Page) -> None:
+    opened.run("open(samples.findIndex((sample) => !sample.at.includes(null)))")
+    entry = opened.run("samples[current]")
+    names = [str(k + 1) for k in range(len(entry["rects"]))]
+    for where in ("#ranks text", "#reading .layer-numbers text", "#relation .node-name"):
+        assert opened.run(NUMBERS.format(where)) == names
+    # A number stands at the same place of both pictures.
+    places = "[...document.querySelectorAll('{} text')].map((t) => t.getAttribute('x'))"
+    assert opened.run(places.format("#ranks")) == opened.run(places.format(".layer-numbers"))
+    fills = opened.run(
+        "[...document.querySelectorAll('#ranks .shade')].map((r) => r.getAttribute('fill'))"
+    )
+    shades = [int(fill[1:3], 16) for fill in fills]
+    for a, shade in enumerate(shades):
+        for b, other in enumerate(shades):
+            assert (shade > other) == (entry["rank"][a] > entry["rank"][b])
+    assert max(shades) == 255
+    assert min(shades) > 20  # the background is black
+    rows = "[...document.querySelectorAll('#rectangles tr')].map((row) => " + (
+        "[...row.cells].map((cell) => cell.textContent))"
+    )
+    assert opened.run(rows) == [
+        ["rectangle", *names],
+        ["rank", *map(str, entry["rank"])],
+        ["pieces", *map(str, entry["pieces"])],
+    ]
+    for said, (upper, lower, *_) in zip(
+        opened.run(NUMBERS.format("#pairs button")), entry["above"], strict=True
+    ):
+        ranks = f"(ranks {entry['rank'][upper]}, {entry['rank'][lower]}): "
+        assert said.startswith(f"{upper + 1} above {lower + 1} {ranks}")
+    opened.click("[data-layer=numbers]")
+    assert opened.run(DISPLAY.format("numbers")) == "none"
+    opened.click("[data-layer=numbers]")
+    opened.press("Escape")
+    assert opened.console == []
+
+
+def choose(page: Page, name: str, value: str) -> None:
+    page.run(
+        f"document.getElementById('{name}').value = '{value}';"
+        f"document.getElementById('{name}').dispatchEvent(new Event('input', {{bubbles: true}}))"
+    )
+
+
+@in_chromium
+def test_the_samples_can_be_sorted(opened: Page) -> None:
+    stand = "[...document.querySelectorAll('.thumb')].map((t) => Number(t.dataset.number))"
+    assert opened.run(stand) == list(range(30))
+    figures = opened.run("figures.map(([name]) => name)")
+    values = opened.run("samples.map((sample) => sample.f)")
+    for f, name in enumerate(figures):
+        for way, sign in (("low", 1), ("high", -1)):
+            choose(opened, "order", name)
+            choose(opened, "way", way)
+            expected = sorted(range(30), key=lambda i: (sign * values[i][f], i))
+            assert opened.run(stand) == expected
+            assert opened.run("shown") == expected
+    choose(opened, "order", "rectangles")
+    counts = opened.run("samples.map((sample) => sample.rects.length)")
+    assert opened.run(stand) == sorted(range(30), key=lambda i: (-counts[i], i))
+    choose(opened, "order", figures[-1])
+    # The arrows lead on in that order.
+    opened.run("document.querySelector('.thumb').click()")
+    for i in expected[:3]:
+        assert opened.run(NAME) == f"test {i}"
+        opened.press("ArrowRight")
+    opened.press("Escape")
+    opened.run("document.querySelector('button[type=reset]').click()")
+    opened.wait_for("shown[1] === 1 && document.querySelector('.thumb').dataset.number === '0'")
+    choose(opened, "way", "high")
+    assert opened.run(stand) == list(range(29, -1, -1))
+    assert opened.console == []
+
+
+@in_chromium
+def test_a_link_opens_a_sample(opened: Page, rde_file: Path, tmp_path: Path) -> None:
+    address = (tmp_path / "page.html").resolve().as_uri()
+    opened.call("Page.navigate", url="about:blank")
+    opened.call("Page.navigate", url=f"{address}#test-7")
+    opened.wait_for(f"document.readyState === 'complete' && location.hash && {IS_OPEN}")
+    assert opened.run(NAME) == "test 7"
+    opened.press("ArrowRight")
+    assert opened.run("location.hash") == "#test-8"
+    link = opened.run("document.querySelector('#name a').href")
+    assert link == f"{address}#test-8"
+    opened.run("location.hash = '#test-11'")
+    opened.wait_for(f"{NAME} === 'test 11'")
+    opened.press("Escape")
+    opened.wait_for(f"!{IS_OPEN} && location.hash === ''")
+    for nowhere in ("test-30", "train-7", "%E0%A4%A", "<img src=x>"):
+        opened.run(f"location.hash = '#{nowhere}'")
+        opened.wait_for("!document.getElementById('missing').hidden")
+        assert opened.run(IS_OPEN) is False
+        opened.run("document.getElementById('missing').hidden = true")
+    assert opened.run("document.querySelectorAll('#missing *').length") == 0
+    opened.run("location.hash = '#test-0'")
+    opened.wait_for(f"{IS_OPEN} && {NAME} === 'test 0'")
+    assert opened.run("document.getElementById('missing').hidden") is True
+    opened.press("Escape")
+    assert opened.console == []
+
+
+@in_chromium
+def test_a_link_leads_to_a_sample_that_is_filtered_out(opened: Page) -> None:
+    depths = opened.run("samples.map((sample) => sample.f[0])")
+    opened.type_into("[name=min-depth]", str(max(depths)))
+    hidden = depths.index(min(depths))
+    opened.run(f"location.hash = '#test-{hidden}'")
+    opened.wait_for(f"{IS_OPEN} && {NAME} === 'test {hidden}'")
+    assert opened.run("document.getElementById('place').textContent") == "not among those shown"
+    opened.press("Escape")
+    assert opened.console == []
+
+
+@in_chromium
+def test_a_hostile_name_can_be_linked_to(browser: Page, hostile_file: Path, tmp_path: Path) -> None:
+    write_page(hostile_file, tmp_path / "page.html", samples=3)
+    browser.console.clear()
+    browser.open(tmp_path / "page.html")
+    browser.run("open(2)")
+    link = browser.run("document.querySelector('#name a').href")
+    browser.call("Page.navigate", url="about:blank")
+    browser.call("Page.navigate", url=link)
+    browser.wait_for(f"document.readyState === 'complete' && location.hash && {IS_OPEN}")
+    assert browser.run(NAME) == f"{ATTACK} 2"
+    assert browser.console == []
+
+
+def brightness(color: str) -> float:
+    return sum(map(float, re.findall(r"[\d.]+", color)[:3])) / 3
+
+
+@in_chromium
+def test_the_page_is_dark_where_that_is_preferred(opened: Page) -> None:
+    style = "getComputedStyle(document.querySelector('{}')).{}"
+    seen = {}
+    try:
+        for scheme in ("light", "dark"):
+            features = [{"name": "prefers-color-scheme", "value": scheme}]
+            opened.call("Emulation.setEmulatedMedia", features=features)
+            opened.run("open(samples.findIndex((sample) => sample.above.length))")
+            for what, name in (
+                (":root", "backgroundColor"), ("dialog", "backgroundColor"),
+                (".thumb", "backgroundColor"), ("#reading .ground", "fill"),
+                (":root", "color"), ("#pairs button", "color"), (".number", "fill"),
+                ("#reading .outline", "fill"),
+            ):  # fmt: skip
+                seen[scheme, what, name] = opened.run(style.format(what, name))
+            opened.press("Escape")
+    finally:
+        opened.call("Emulation.setEmulatedMedia", features=[])
+    for (scheme, what, name), color in seen.items():
+        is_text = name == "color" or what == ".number"
+        if what != "#reading .outline":
+            assert (brightness(color) > 128) == ((scheme == "light") != is_text), (what, color)
+    tint = "#reading .outline", "fill"
+    assert seen["light", *tint] != seen["dark", *tint]
+
+
+@in_chromium
+def test_on_a_phone_the_filters_are_folded(opened: Page, tmp_path: Path) -> None:
+    folded = "!document.getElementById('fold').open"
+    shows = "document.querySelector('summary').checkVisibility()"
+    assert (opened.run(folded), opened.run(shows)) == (False, False)
+    metrics = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    try:
+        opened.call("Emulation.setDeviceMetricsOverride", **metrics)
+        opened.call("Page.navigate", url="about:blank")
+        opened.open(tmp_path / "page.html")
+        assert (opened.run(folded), opened.run(shows)) == (True, True)
+        opened.wait_for("document.documentElement.scrollWidth <= 390")
+        assert opened.run("document.querySelector('.thumb').getBoundingClientRect().top") < 300
+        opened.click("summary")
+        opened.wait_for(f"!({folded})")
+        opened.run("open(0)")
+        assert opened.run("document.getElementById('sample').scrollWidth") <= 390
+        opened.press("Escape")
+    finally:
+        opened.call("Emulation.clearDeviceMetricsOverride")
+    opened.wait_for(f"!({folded})")
+    assert opened.console == []
+
+
+@in_chromium
+def test_the_way_back_leads_from_a_sample_to_the_gallery(opened: Page) -> None:
+    address = opened.run("location.href")
+    before = opened.run("history.length")
+    opened.click(".thumb:nth-child(3)")
+    opened.wait_for(f"{IS_OPEN} && location.hash === '#test-2'")
+    opened.press("ArrowRight")
+    opened.press("ArrowRight")
+    assert opened.run("[location.hash, history.length]") == ["#test-4", before + 1]
+    opened.run("history.back()")
+    opened.wait_for(f"!{IS_OPEN} && location.href === '{address}'")
+    opened.run("history.forward()")
+    opened.wait_for(f"{IS_OPEN} && {NAME} === 'test 4'")
+    opened.press("Escape")
+    opened.wait_for(f"!{IS_OPEN} && location.hash === ''")
+    # Closing takes the sample out of the history again.
+    for number in (1, 5, 2):
+        opened.click(f".thumb:nth-child({number + 1})")
+        opened.wait_for(f"{IS_OPEN} && location.hash === '#test-{number}'")
+        opened.press("Escape")
+        opened.wait_for(f"!{IS_OPEN} && location.hash === ''")
+    assert opened.run("history.length") <= before + 1 + 1
+    # Opened again before the way back was gone.
+    opened.run("open(3); dialog.close(); open(6)")
+    opened.wait_for(f"{IS_OPEN} && {NAME} === 'test 6' && location.hash === '#test-6'")
+    opened.press("Escape")
+    opened.wait_for(f"!{IS_OPEN} && location.hash === ''")
+    assert opened.console == []
+
+
+@pytest.fixture(scope="session")
+def other_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("others")
+    square = CenteredSquareConfig(height=12, width=16, square=3)
+    make_file("centered-square", folder / "square.h5", config=square, workers=1, cards=False)
+    paper = ColorCodeConfig(positions=12, colors=4, bits=2, masked=0.7, mode="paper")
+    make_file("color-code", folder / "codes.h5", train=2, test=20, config=paper, cards=False)
+    return {"centered-square": folder / "square.h5", "color-code": folder / "codes.h5"}
+
+
+def picture(text: str) -> NDArray[np.uint8]:
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(text))))
+
+
+def test_a_page_of_centered_square(other_files: dict[str, Path], tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    write_page(other_files["centered-square"], out, split="test")
+    content = content_of(out.read_text("utf-8"))
+    with open_dataset(other_files["centered-square"]) as data:
+        trained, test = data["train"]["center"].astype(int), data["test"]
+        assert len(content["samples"]) == len(test)
+        for i, entry in enumerate(content["samples"]):
+            image, target = map(picture, entry["panels"])
+            assert (image == test[i]["image"]).all()
+            assert (target == test[i]["target"]).all()
+            center = test[i]["center"].astype(int)
+            away = np.abs(trained - center).max(axis=1).min()
+            assert entry["f"] == [*center, away]
+
+
+def test_a_page_of_color_code(other_files: dict[str, Path], tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    write_page(other_files["color-code"], out, split="test")
+    content = content_of(out.read_text("utf-8"))
+    nowhere = 0
+    with open_dataset(other_files["color-code"]) as data:
+        for i, entry in enumerate(content["samples"]):
+            sample = data["test"][i]
+            color, code, revealed = sample["color"], sample["code"], sample["revealed"]
+            panels = [picture(text) for text in entry["panels"]]
+            assert (panels[0][0] == color).all()
+            assert np.array_equal(panels[2].T, 255 * code)
+            for place, seen in enumerate(revealed):
+                expected = 255 * code[place] if seen else 128
+                assert (panels[1][:, place] == expected).all()
+            kinds: dict[int, list[int]] = {}
+            for place, group in enumerate(sample["group"].tolist()):
+                kinds.setdefault(group, []).append(place)
+            hidden = sum(len(at) for at in kinds.values() if not revealed[at].any())
+            nowhere += hidden
+            apart = [
+                int(np.abs(color[a[0]].astype(int) - color[b[0]]).max())
+                for a in kinds.values() for b in kinds.values() if a is not b
+            ]  # fmt: skip
+            masked = int((revealed == 0).sum())
+            assert entry["f"] == [len(kinds), masked, hidden, min(apart, default=255)]
+            assert entry["colors"] == [
+                ["#" + bytes(color[at[0]]).hex(), "".join(map(str, code[at[0]])),
+                 int(revealed[at].sum()), int((1 - revealed[at]).sum())]
+                for _, at in sorted(kinds.items())
+            ]  # fmt: skip
+    assert nowhere > 0
+
+
+@pytest.mark.parametrize("name", ["centered-square", "color-code"])
+def test_a_sample_that_does_not_agree_with_itself_is_not_shown(
+    name: str, other_files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks = ROW_CHECKS[name]
+
+    def third_fails(config: Any, block: Any, places: Any) -> NDArray[np.uint32]:
+        masks = checks.check_block(config, block, places)
+        return masks | np.uint32(1) if places == [("test", 2)] else masks
+
+    broken = dataclasses.replace(checks, check_block=third_fails)
+    monkeypatch.setattr("synthprobe_data.views.entries.ROW_CHECKS", {name: broken})
+    with pytest.raises(SynthprobeError, match="test 2 does not agree with itself"):
+        write_page(other_files[name], tmp_path / "page.html", split="test")
+    assert not os.listdir(tmp_path)
+
+
+@in_chromium
+@pytest.mark.parametrize("name", ["centered-square", "color-code"])
+def test_samples_of_other_datasets_open_sort_and_are_linked_to(
+    name: str, browser: Page, other_files: dict[str, Path], tmp_path: Path
+) -> None:
+    write_page(other_files[name], tmp_path / "page.html", split="test")
+    browser.console.clear()
+    browser.call("Page.navigate", url="about:blank")
+    address = (tmp_path / "page.html").resolve().as_uri()
+    browser.call("Page.navigate", url=f"{address}#test-7")
+    browser.wait_for(f"document.readyState === 'complete' && location.hash && {IS_OPEN}")
+    assert browser.run(NAME) == "test 7"
+    loaded = "[...document.querySelectorAll('#plates img')].map((image) => image.naturalWidth)"
+    size = browser.run("[samples[7].panels.length, width]")
+    browser.wait_for(f"`${{{loaded}}}` === '{','.join([str(size[1])] * size[0])}'")
+    seen = "[...document.querySelectorAll('.scene')].filter((part) => part.checkVisibility())"
+    assert browser.run(f"{seen}.length") == 0
+    figures = (
+        "[...document.querySelectorAll('#figures td')].map((cell) => Number(cell.textContent))"
+    )
+    assert browser.run(figures) == browser.run("samples[7].f")
+    browser.press("Escape")
+    browser.wait_for(f"!{IS_OPEN}")
+    count = browser.run("samples.length")
+    values = browser.run("samples.map((sample) => sample.f)")
+    for f, figure in enumerate(browser.run("figures.map(([name]) => name)")):
+        choose(browser, "order", figure)
+        choose(browser, "way", "high")
+        assert browser.run("shown") == sorted(range(count), key=lambda i: (-values[i][f], i))
+    browser.point_at(".thumb:nth-child(2)")
+    browser.wait_for("document.querySelector('#preview:not([hidden]) img') !== null")
+    assert browser.console == []
