@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -115,7 +116,7 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
             dest=flag.setting,
             action="store_const",
             const=flag.value,
-            default=canonical.to_dict()[flag.setting],
+            default=getattr(canonical, flag.setting),
             help=flag.meaning,
         )
 
@@ -147,7 +148,7 @@ def _generate(given: argparse.Namespace) -> int:
 
     dataset = DATASETS[given.dataset]
     config = dataset.config.from_dict(
-        {name: getattr(given, name) for name in dataset.config().to_dict()}
+        {field.name: getattr(given, field.name) for field in dataclasses.fields(dataset.config)}  # type: ignore[arg-type]
     )
     _check_combination(given)
     common: dict[str, Any] = {

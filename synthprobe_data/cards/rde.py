@@ -160,6 +160,7 @@ RDE_ABOUT: Final = About(
     settings={
         "mode": "certified, or by the rules of the paper alone, or ambiguous",
         "difficulty": "whether the files also say how hard each sample is",
+        "require_order": "whether scenes were drawn again until two ranks occurred",
     },
     checks=_checks,
     figures=rde_figures,

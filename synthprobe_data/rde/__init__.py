@@ -91,6 +91,12 @@ RDE = Dataset(
             True,
             "also store how hard each sample is, as datasets of their own",
         ),
+        SettingFlag(
+            "--require-order",
+            "require_order",
+            True,
+            "draw a scene again until at least two ranks occur in it",
+        ),
     ),
     examples=_EXAMPLES,
     license="CC-BY-4.0",
