@@ -23,7 +23,7 @@ MODULES = {
     "synthprobe-shards": "synthprobe_data.shards_cli",
     "synthprobe-probe": "synthprobe_models.cli",
 }
-QUICK = ("--height", "24", "--width", "24", "--n-rectangles", "3", "--train", "4", "--test", "2")
+QUICK = ("--height", "40", "--width", "40", "--n-rectangles", "3", "--train", "4", "--test", "2")
 
 
 @pytest.fixture(scope="module", autouse=True)
