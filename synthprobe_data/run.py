@@ -70,6 +70,7 @@ def generate_file(
     block_rows: int | None = None,
     command: str | None = None,
     cards: bool = True,
+    look_ahead: bool = True,
 ) -> RunSummary:
     """Generate a dataset into one HDF5 file, with its cards beside it.
 
@@ -101,6 +102,8 @@ def generate_file(
         The command of the run, for the card.
     cards
         Write the cards.
+    look_ahead
+        Say first if samples will fall short of what was asked for, and refuse what is pointless.
     """
     started = time.perf_counter()
     path = Path(path)
@@ -140,7 +143,8 @@ def generate_file(
     if cards and not again:
         for target in card_paths(path, folder=False).all():
             check_target(target, force=force)
-    say_what_to_expect(dataset, config, splits, progress=progress)
+    if look_ahead:
+        say_what_to_expect(dataset, config, splits, progress=progress)
     columns = columns_of(dataset, config)
     tasks = list(plan(columns, splits, block_rows))
     workers = min(workers or default_workers(columns, rows), len(tasks))
