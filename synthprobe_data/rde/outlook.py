@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,7 +20,8 @@ from synthprobe_data.bits import kernel
 from synthprobe_data.random import open_stream, stream_key
 from synthprobe_data.rde.config import RdeConfig
 from synthprobe_data.rde.generate import DATASET, Workspace, draw_once, prepare
-from synthprobe_data.rde.place import Settings
+from synthprobe_data.rde.grid import compress
+from synthprobe_data.rde.place import Settings, place_next
 from synthprobe_data.rde.ranks import is_flat
 
 SPLIT: Final = "outlook"
@@ -32,11 +32,8 @@ _TRIALS: Final = 400_000
 _MORE_SCENES: Final = 1600
 _NEARLY: Final = 0.1
 """More scenes are drawn where the share of flat ones is so close to a half."""
-_MANY_SCENES: Final = 4000
-_FEW_RECTANGLES: Final = 4
-"""Scenes of so few, where each finds room, are drawn fast; they are also those that repeat."""
-_FEW_PAIRS: Final = 5
-"""Fewer pairs of equal scenes may be chance."""
+_CHANCES: Final = 200
+"""Scenes of which the probability is estimated."""
 _ENOUGH: Final = 0.95
 """The share of the rectangles asked for below which scenes fall short."""
 _FAR_TOO_FEW: Final = 0.8
@@ -58,7 +55,7 @@ class Outlook:
     flat: float
     """The share of scenes in which all rectangles have one rank."""
     alike: float
-    """The probability that two samples are equal, colours included; 0 if too small to be seen."""
+    """The probability that two samples are equal, colours included."""
 
     @property
     def is_short(self) -> bool:
@@ -98,10 +95,9 @@ def look_ahead(config: RdeConfig) -> Outlook | None:
     drawn = _draw(free, 0, count)
     if not len(drawn):
         return None
-    if config.n_rectangles <= _FEW_RECTANGLES and (drawn.numbers == config.n_rectangles).all():
-        drawn += _draw(free, count, _MANY_SCENES - count)
-    elif count == SCENES and abs(drawn.flat.mean() - 0.5) < _NEARLY:
+    if count == SCENES and abs(drawn.flat.mean() - 0.5) < _NEARLY:
         drawn += _draw(free, count, _MORE_SCENES - count)
+        count = _MORE_SCENES
     kept = drawn.ordered() if config.require_order else drawn
     numbers = kept.numbers if len(kept) else np.zeros(1, np.uint8)
     return Outlook(
@@ -111,7 +107,7 @@ def look_ahead(config: RdeConfig) -> Outlook | None:
         least=int(numbers.min()),
         most=int(numbers.max()),
         flat=float(kept.flat.mean()) if len(kept) else 1.0,
-        alike=_alike(kept, config.palette_size),
+        alike=_alike(config, kept, count),
     )
 
 
@@ -122,6 +118,8 @@ class _Drawn:
     numbers: NDArray[np.uint8]
     flat: NDArray[np.bool_]
     rectangles: NDArray[np.int16]
+    kept: NDArray[np.int64]
+    """Their indices."""
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -131,11 +129,13 @@ class _Drawn:
             np.concatenate([self.numbers, other.numbers]),
             np.concatenate([self.flat, other.flat]),
             np.concatenate([self.rectangles, other.rectangles]),
+            np.concatenate([self.kept, other.kept]),
         )
 
     def ordered(self) -> _Drawn:
         """Those with two ranks."""
-        return _Drawn(self.numbers[~self.flat], self.flat[~self.flat], self.rectangles[~self.flat])
+        some = ~self.flat
+        return _Drawn(self.numbers[some], self.flat[some], self.rectangles[some], self.kept[some])
 
 
 def _draw(config: RdeConfig, start: int, count: int) -> _Drawn:
@@ -155,7 +155,7 @@ def _draw(config: RdeConfig, start: int, count: int) -> _Drawn:
         rectangles,
     )
     kept = numbers > 0
-    return _Drawn(numbers[kept], flat[kept], rectangles[kept])
+    return _Drawn(numbers[kept], flat[kept], rectangles[kept], start + np.flatnonzero(kept))
 
 
 @kernel
@@ -180,16 +180,46 @@ def _draw_scenes(
                 rectangles[s, i, side] = work.sides[side, i]
 
 
-def _alike(drawn: _Drawn, n_colors: int) -> float:
-    """The probability that two samples are equal, from the equal ones among some scenes.
+def _alike(config: RdeConfig, kept: _Drawn, count: int) -> float:
+    """The probability that two samples are equal: the mean probability of a sample, of those kept.
 
-    Colours are drawn apart, so how often they are the same, too, need not be seen but is known.
+    A rectangle is drawn from all that are accepted where it goes, each as likely as any other, and
+    the candidates that it took say how many those are. So the probability of a scene is known from
+    that scene alone, and equal ones need not be seen. It is taken too high for a scene that stopped
+    short, as others may go on from there. Colours are drawn apart.
     """
-    found = Counter(
-        zip((r.tobytes() for r in drawn.rectangles), drawn.numbers.tolist(), strict=True)
-    )
-    pairs = {scene: times * (times - 1) // 2 for scene, times in found.items()}
-    if sum(pairs.values()) < _FEW_PAIRS:
-        return 0.0
-    alike = sum(times / math.perm(n_colors, n) for (_, n), times in pairs.items())
-    return alike / (len(drawn) * (len(drawn) - 1) / 2)
+    prepared = prepare(config)
+    some = kept.kept[:_CHANCES]
+    chance = np.zeros(len(some), np.float64)
+    key = stream_key(0, DATASET, SPLIT)
+    _find_chances(prepared.settings, key, prepared.workspace, some, chance)
+    colors = [1 / math.perm(config.palette_size, int(n)) for n in kept.numbers[:_CHANCES]]
+    return float(np.mean(chance * colors)) / (len(kept) / count) if len(kept) else 0.0
+
+
+@kernel
+def _find_chances(
+    settings: Settings,
+    key: NDArray[np.uint64],
+    work: Workspace,
+    indices: NDArray[np.int64],
+    chance: NDArray[np.float64],
+) -> None:
+    """Draw scenes once more, as `place` does, and estimate the probability of each.
+
+    A candidate is two numbers of 0 to the size on each axis, in any order. That it took t of them
+    to place a rectangle means, on average, that one in t is accepted.
+    """
+    of_one = 4.0 / float((settings.width + 1) * (settings.height + 1)) ** 2
+    for i in range(len(indices)):
+        open_stream(work.stream, key, indices[i])
+        grid, trial, trials, product = work.grid, work.trial, settings.trials, 1.0
+        compress(work.sides, 0, settings.width, settings.height, grid)
+        for n in range(settings.n_rectangles):
+            left = place_next(work.stream, settings, work.sides, n, grid, trial, trials)
+            if left == 0:
+                break
+            product *= (trials - left + 1) * of_one
+            trials = left
+            grid, trial = trial, grid
+        chance[i] = product
