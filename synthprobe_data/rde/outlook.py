@@ -27,6 +27,7 @@ from synthprobe_data.rde.ranks import is_flat
 SPLIT: Final = "outlook"
 SCENES: Final = 400
 _FEW_SCENES: Final = 10
+"""Fewer say nothing."""
 _TRIALS: Final = 400_000
 """Unsuccessful trials that may be spent on all scenes, so that many trials mean fewer scenes."""
 _MORE_SCENES: Final = 1600
@@ -88,12 +89,12 @@ class Outlook:
 
 @functools.lru_cache(maxsize=64)
 def look_ahead(config: RdeConfig) -> Outlook | None:
-    """Draw some scenes and see what they are like; ``None`` if none of them can be kept."""
+    """Draw some scenes and see what they are like; ``None`` if hardly any can be kept."""
     # Blur, colours and difficulty have no influence on the scenes.
     free = dataclasses.replace(config, require_order=False, difficulty=False)
     count = max(_FEW_SCENES, min(SCENES, _TRIALS // config.trials))
     drawn = _draw(free, 0, count)
-    if not len(drawn):
+    if len(drawn) < _FEW_SCENES:
         return None
     if count == SCENES and abs(drawn.flat.mean() - 0.5) < _NEARLY:
         drawn += _draw(free, count, _MORE_SCENES - count)
