@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ from synthprobe_data.words import counted
 
 if TYPE_CHECKING:  # what takes time to import is imported where `run_command` looks after it
     from synthprobe_data.dataset import Dataset
+    from synthprobe_data.run import RunSummary
 
 _PROGRAM: Final = "synthprobe-gen"
 
@@ -53,6 +55,11 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
     )
     command.add_argument(
         "--shards", type=int, metavar="K", help="write a folder of K files, workers in parallel"
+    )
+    command.add_argument(
+        "--split-files",
+        action="store_true",
+        help="write a file for each split, such as rde.train.h5 and rde.test.h5 for rde.h5",
     )
     canonical = dataset.config()
     for split, size in dataset.sizes(canonical).items():
@@ -115,7 +122,7 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
             dest=flag.setting,
             action="store_const",
             const=flag.value,
-            default=canonical.to_dict()[flag.setting],
+            default=getattr(canonical, flag.setting),
             help=flag.meaning,
         )
 
@@ -126,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _load() -> Callable[[list[str]], int]:
-    from synthprobe_data import sharded  # noqa: F401 - all that a run needs
+    from synthprobe_data import sharded, split_files  # noqa: F401 - all that a run needs
 
     return _run
 
@@ -144,10 +151,11 @@ def _generate(given: argparse.Namespace) -> int:
     from synthprobe_data.registry import DATASETS
     from synthprobe_data.run import generate_file
     from synthprobe_data.sharded import generate_folder
+    from synthprobe_data.split_files import generate_split_files
 
     dataset = DATASETS[given.dataset]
     config = dataset.config.from_dict(
-        {name: getattr(given, name) for name in dataset.config().to_dict()}
+        {field.name: getattr(given, field.name) for field in dataclasses.fields(dataset.config)}  # type: ignore[arg-type]
     )
     _check_combination(given)
     common: dict[str, Any] = {
@@ -162,6 +170,10 @@ def _generate(given: argparse.Namespace) -> int:
         "progress": True,
         "command": shlex.join([_PROGRAM, *given.words]),
     }
+    if given.split_files:
+        for summary in generate_split_files(given.out, dataset, config, **common):
+            _say(summary, summary.path.stat().st_size)
+        return 0
     if given.shards is None:
         summary = generate_file(given.out, dataset, config, **common)
         size = summary.path.stat().st_size
@@ -176,18 +188,27 @@ def _generate(given: argparse.Namespace) -> int:
             **common,
         )
         size = sum(path.stat().st_size for path in summary.path.iterdir())
+    _say(summary, size)
+    return 0
+
+
+def _say(summary: RunSummary, size: int) -> None:
+    """Say what was made."""
     print(
         f"{summary.path}: {counted(summary.rows, 'sample')}, {size / 1e6:.1f} MB, "
         f"{summary.seconds:.1f} s with {counted(summary.workers, 'worker')}; "
         f"content digest {summary.content_digest}"
     )
-    return 0
 
 
 def _check_combination(given: argparse.Namespace) -> None:
     """Raise `SynthprobeError` for options that make no sense together."""
     if (given.backend == "dask") != (given.scheduler is not None):
         raise SynthprobeError("--backend dask and --scheduler ADDRESS go together.")
+    if given.split_files and given.shards is not None:
+        raise SynthprobeError(
+            "--split-files and --shards exclude each other: a shard has one split anyway."
+        )
     if given.backend == "dask" and given.shards is None:
         raise SynthprobeError(
             "--backend dask needs --shards: each worker writes shards of its own."

@@ -34,6 +34,10 @@ def _any_settings(_config: Any) -> None:
     """Samples of any settings may be made."""
 
 
+def _as_asked(_config: Any, _splits: Mapping[str, int]) -> None:
+    """Samples are just what the settings ask for."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Dataset:
     """A dataset as the writers, readers and commands see it."""
@@ -59,6 +63,12 @@ class Dataset:
     """``check_new(config)``: `SynthprobeError` if new samples would not be what they are called.
 
     Files of such settings are still read, and their samples made again to compare.
+    """
+    check_expected: Callable[[Any, Mapping[str, int]], str | None] = _as_asked
+    """``check_expected(config, splits)``: looks ahead at what a run would make.
+
+    A sentence if that falls short of what the settings ask for; `SynthprobeError` if there is no
+    point in it.
     """
     empty_block: Callable[[Any, int], Block]
     """``empty_block(config, count)``: the arrays of a block, not yet filled."""

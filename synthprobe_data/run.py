@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 import warnings
 from collections.abc import Iterator, Mapping
@@ -69,6 +70,7 @@ def generate_file(
     block_rows: int | None = None,
     command: str | None = None,
     cards: bool = True,
+    look_ahead: bool = True,
 ) -> RunSummary:
     """Generate a dataset into one HDF5 file, with its cards beside it.
 
@@ -100,6 +102,8 @@ def generate_file(
         The command of the run, for the card.
     cards
         Write the cards.
+    look_ahead
+        Say first if samples will fall short of what was asked for, and refuse what is pointless.
     """
     started = time.perf_counter()
     path = Path(path)
@@ -139,6 +143,8 @@ def generate_file(
     if cards and not again:
         for target in card_paths(path, folder=False).all():
             check_target(target, force=force)
+    if look_ahead:
+        say_what_to_expect(dataset, config, splits, progress=progress)
     columns = columns_of(dataset, config)
     tasks = list(plan(columns, splits, block_rows))
     workers = min(workers or default_workers(columns, rows), len(tasks))
@@ -245,6 +251,22 @@ def checked_splits(
         raise SynthprobeError(f"there is nothing to generate: {' and '.join(splits)} are all 0.")
     dataset.check_sizes(config, splits)
     return {name: size for name, size in splits.items() if size}
+
+
+def say_what_to_expect(
+    dataset: Dataset, config: Config, splits: Mapping[str, int], *, progress: bool
+) -> None:
+    """Say if samples will fall short of what was asked for; `SynthprobeError` if far too much.
+
+    It is a line on the error output where progress is shown, and a Python warning elsewhere.
+    """
+    sentence = dataset.check_expected(config, splits)
+    if sentence is None:
+        return
+    if progress:
+        print(f"{dataset.name}: {sentence}", file=sys.stderr, flush=True)
+    else:
+        warnings.warn(f"{dataset.name}: {sentence}", stacklevel=3)
 
 
 def check_workers(workers: int) -> None:

@@ -28,6 +28,7 @@ from synthprobe_data.run import (
     packed_blocks,
     plan,
     progress_bar,
+    say_what_to_expect,
 )
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.digest import digest_of_rows
@@ -209,6 +210,7 @@ def generate_folder(
         seconds = time.perf_counter() - started
     else:
         check_folder(target, force=force)
+        say_what_to_expect(dataset, config, splits, progress=progress)
         with held_part(target, new=not (force or resume)) as part, _removed_if_empty(part):
             _clear(part, plans if resume else [])
             manifest, new = run.make(part, resume=resume)

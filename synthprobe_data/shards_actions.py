@@ -21,6 +21,7 @@ from synthprobe_data.shards.info import describe, summary
 from synthprobe_data.shards.opened import open_dataset
 from synthprobe_data.shards.report import Report
 from synthprobe_data.shards.writer import check_target
+from synthprobe_data.split_files import check_targets, split_path
 from synthprobe_data.words import counted
 
 EXIT_FAILED: Final = 1
@@ -189,10 +190,24 @@ def select(given: argparse.Namespace) -> int:
 
 
 def split(given: argparse.Namespace) -> int:
-    """Take a dataset apart into a folder, with its cards."""
+    """Take a dataset apart into a folder, or into a file for each split, with its cards."""
+    if given.split_files:
+        return _split_files(given)
     digest = edit.split(given.path, given.out, given.shards, force=given.force, progress=True)
     write_cards(given.out, force=given.force)
     print(f"{given.out}: {counted(given.shards, 'shard')}; content digest {digest}")
+    return 0
+
+
+def _split_files(given: argparse.Namespace) -> int:
+    with open_dataset(given.path) as data:
+        sizes = {name: size for name, size in data.splits.items() if size}
+    check_targets(given.out, sizes, force=given.force)
+    for name, size in sizes.items():
+        out = split_path(given.out, name)
+        digest = edit.take_split(given.path, out, name, force=given.force, progress=True)
+        write_cards(out, force=given.force)
+        print(f"{out}: {counted(size, 'sample')}; content digest {digest}")
     return 0
 
 

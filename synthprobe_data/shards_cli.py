@@ -32,6 +32,8 @@ examples:
       a page to look through a thousand samples
   synthprobe-shards select rde.h5 --where "depth >= 4" --out hard.h5
       the samples that meet a condition, with where they are from
+  synthprobe-shards split rde.h5 --out rde.h5 --split-files
+      a file for each split, rde.train.h5 and rde.test.h5, for programs that know no others
   synthprobe-shards split rde.h5 --out rde --shards 8
       a folder of eight files
   synthprobe-shards merge rde --out again.h5
@@ -200,13 +202,21 @@ def build_parser() -> argparse.ArgumentParser:
         commands,
         "split",
         actions.split,
-        "take a dataset apart into a folder of shards with a manifest",
+        "take a dataset apart into a folder of shards with a manifest, or into one file a split",
     )
     command.add_argument(
-        "--out", required=True, type=Path, metavar="FOLDER", help="folder to write"
+        "--out",
+        required=True,
+        type=Path,
+        metavar="PATH",
+        help="folder to write; with --split-files the name that files begin with",
     )
-    command.add_argument(
-        "--shards", required=True, type=int, metavar="K", help="number of files, over all splits"
+    how = command.add_mutually_exclusive_group(required=True)
+    how.add_argument("--shards", type=int, metavar="K", help="number of files, over all splits")
+    how.add_argument(
+        "--split-files",
+        action="store_true",
+        help="a file for each split, such as rde.train.h5 and rde.test.h5 for rde.h5",
     )
     _add_force(command, "dataset")
 

@@ -244,8 +244,8 @@ def _training(settings: Mapping[str, Any]) -> str:
 
 def settings_that_differ(data: Mapping[str, Any]) -> str:
     """The settings of some samples that are not the canonical ones."""
-    canonical = DATASETS[data["dataset"]].config().to_dict()
-    chosen = {name: v for name, v in data["config"].items() if v != canonical[name]}
+    canonical = DATASETS[data["dataset"]].config()
+    chosen = {name: v for name, v in data["config"].items() if v != getattr(canonical, name)}
     return ", ".join(f"{name} {value}" for name, value in chosen.items()) or "canonical settings"
 
 

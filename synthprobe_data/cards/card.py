@@ -216,16 +216,22 @@ def _loading(facts: CardFacts) -> list[str]:
     ]
     if facts.card_path_kind == "file":
         (name,) = hub_splits(facts)[0]
-        said = (
+        hub = (
             "To put the file on the Hugging Face Hub, name this card README.md there; its front "
             "matter is right for that."
         )
         if len(facts.splits) > 1:
-            said += (
-                f" For the Hub a file is one split, so this one is called `{name}`; its parts are "
-                "taken out by row, as above."
+            splits = " and ".join(f"`{split}`" for split in facts.splits)
+            parts.append(
+                f"For Hugging Face, and for most other programs, **a file is one split**: a plain "
+                f'`load_dataset("hdf5", data_files=...)` gives {splits} of this file as one. The '
+                "rows must be taken apart as above. To share the data, a folder of shards "
+                "(`synthprobe-shards split --shards K`) is better, which `load_dataset` reads "
+                "rightly as it stands; or one file for each split "
+                "(`synthprobe-shards split --split-files`)."
             )
-        parts.append(said)
+            hub += f" There its one split is called `{name}`."
+        parts.append(hub)
     return parts
 
 

@@ -59,9 +59,9 @@ def same_rows_command(
         words += ["--seed", str(seed)]
     ranged = {setting.name for setting in options(type(config))}
     flags = {(flag.setting, flag.value): flag.flag for flag in dataset.flags}
-    canonical = dataset.config().to_dict()
+    canonical = dataset.config()
     for name, value in config.to_dict().items():
-        if value == canonical[name]:
+        if value == getattr(canonical, name):
             continue
         if name in ranged:
             words += ["--" + name.replace("_", "-"), str(value)]

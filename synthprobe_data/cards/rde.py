@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -13,6 +14,7 @@ from synthprobe_data.cards.tally import Tally, count, histogram, iter_blocks
 from synthprobe_data.cards.tiles import tiled
 from synthprobe_data.dataset import Block
 from synthprobe_data.rde import RdeConfig
+from synthprobe_data.rde.counts import counts_sentence, scene_counts
 from synthprobe_data.rde.difficulty import COLUMNS, are_scenes, difficulty_block
 from synthprobe_data.rde.readable import is_readable
 from synthprobe_data.shards.opened import OpenDataset
@@ -75,7 +77,13 @@ def rde_figures(data: OpenDataset) -> tuple[Tally, ...]:
             ranks,
             "Ranks are not equally frequent: compare a score with that of a constant answer.",
         ),
-        histogram("Rectangles in a scene", "rectangles", "scenes", numbers),
+        histogram(
+            "Rectangles in a scene",
+            "rectangles",
+            "scenes",
+            numbers,
+            _counted(numbers, depths, settings["n_rectangles"]),
+        ),
         Tally(
             title="What orders two rectangles",
             value="cue",
@@ -98,6 +106,16 @@ def rde_figures(data: OpenDataset) -> tuple[Tally, ...]:
             lines=12,
         ),
     )
+
+
+def _counted(
+    numbers: Mapping[str, Counter[int]], depths: Mapping[str, Counter[int]], asked: int
+) -> str:
+    """How many rectangles scenes have, and how many have an order, over all splits."""
+    counts = scene_counts(
+        sum(numbers.values(), Counter[int]()), sum(depths.values(), Counter[int]()), asked
+    )
+    return "" if counts is None else f"The scenes have {counts_sentence(**counts)}."
 
 
 def _difficulty(block: Block, height: int, width: int) -> Block:
@@ -160,6 +178,7 @@ RDE_ABOUT: Final = About(
     settings={
         "mode": "certified, or by the rules of the paper alone, or ambiguous",
         "difficulty": "whether the files also say how hard each sample is",
+        "require_order": "whether scenes were drawn again until two ranks occurred",
     },
     checks=_checks,
     figures=rde_figures,

@@ -13,6 +13,7 @@ from typing import Any
 from synthprobe_data.dataset import Dataset, SettingFlag
 from synthprobe_data.rde.config import CANONICAL, PAPER, TEST, TRAIN, RdeConfig
 from synthprobe_data.rde.difficulty import Difficulty, read_difficulty
+from synthprobe_data.rde.expectation import check_expected
 from synthprobe_data.rde.generate import DATASET, empty_block, generate_block
 from synthprobe_data.rde.pairs import pair_distances
 from synthprobe_data.rde.readable import check_certifiable
@@ -69,6 +70,7 @@ RDE = Dataset(
     config=RdeConfig,
     sizes=_sizes,
     check_new=check_certifiable,
+    check_expected=check_expected,
     empty_block=empty_block,
     generate_block=generate_block,
     attributes=_attributes,
@@ -90,6 +92,12 @@ RDE = Dataset(
             "difficulty",
             True,
             "also store how hard each sample is, as datasets of their own",
+        ),
+        SettingFlag(
+            "--require-order",
+            "require_order",
+            True,
+            "draw a scene again until at least two ranks occur in it",
         ),
     ),
     examples=_EXAMPLES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.settings import Config, option
@@ -47,6 +47,8 @@ class RdeConfig(Config):
         only. ``"ambiguous"``: neither, as in the paper's row "Baseline*".
     difficulty
         Whether the file also has the datasets that say how hard each sample is.
+    require_order
+        Whether a scene is drawn again until at least two ranks occur in it.
     """
 
     height: int = option(128, MIN_SIZE, MAX_SIZE, "height of the picture in pixels")
@@ -65,14 +67,22 @@ class RdeConfig(Config):
     )
     mode: str = "certified"
     difficulty: bool = False
+    require_order: bool = False
 
     def validate(self) -> None:
         """Raise `SynthprobeError` for the first setting that is wrong, alone or beside others."""
         super().validate()
         if self.mode not in MODES:
             raise SynthprobeError(f"mode is {self.mode!r}: it must be one of {', '.join(MODES)}.")
-        if not isinstance(self.difficulty, bool):
-            raise SynthprobeError(f"difficulty is {self.difficulty!r}: it must be true or false.")
+        for name in ("difficulty", "require_order"):
+            if not isinstance(getattr(self, name), bool):
+                raise SynthprobeError(
+                    f"{name} is {getattr(self, name)!r}: it must be true or false."
+                )
+        if self.require_order and self.n_rectangles < 2:
+            raise SynthprobeError(
+                "require_order asks for two ranks, but n_rectangles is 1: give at least 2."
+            )
         if self.palette_size < self.n_rectangles:
             raise SynthprobeError(
                 f"n_rectangles is {self.n_rectangles} but n_colors is {self.n_colors}: every "
@@ -88,6 +98,16 @@ class RdeConfig(Config):
                         f"n_vis = {self.n_vis} and n_gap = {self.n_gap} ask for rectangles of at "
                         f"least {least} pixels, which leaves no room in a {axis} of {size}."
                     )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings as plain JSON values; `require_order` only where it is set.
+
+        So what files say that were made before it was there, and without it, stays the same.
+        """
+        settings = super().to_dict()
+        if not self.require_order:
+            del settings["require_order"]
+        return settings
 
     @property
     def min_width(self) -> int:

@@ -18,7 +18,7 @@ from synthprobe_data.rde.cues import Cues, empty_cues, find_cues
 from synthprobe_data.rde.difficulty import difficulty_block, empty_difficulty
 from synthprobe_data.rde.grid import Grid, compress, empty_grid, empty_sides
 from synthprobe_data.rde.place import Settings, kernel_settings, place
-from synthprobe_data.rde.ranks import find_ranks
+from synthprobe_data.rde.ranks import find_ranks, is_flat
 from synthprobe_data.rde.render import Canvas, blur_weights, empty_canvas, hue_palette, render
 
 DATASET: Final = "rde"
@@ -26,8 +26,9 @@ MAX_DRAWS: Final = 10_000
 """Scenes drawn for one sample before the settings are given up."""
 
 # Places in a tally: scenes drawn that were kept, failed a condition of the certificate, were empty;
-# and of the kept ones, how many stopped short of n_rectangles.
-KEPT, UNREADABLE_SCENES, UNDECIDED_SCENES, UNSTABLE_SCENES, EMPTY, SHORT = range(6)
+# of the kept ones, how many stopped short of n_rectangles; and those drawn again because they had
+# one rank only.
+KEPT, UNREADABLE_SCENES, UNDECIDED_SCENES, UNSTABLE_SCENES, EMPTY, SHORT, FLAT = range(7)
 
 
 class Workspace(NamedTuple):
@@ -106,11 +107,11 @@ def generate_block(
         The datasets by name.
     tally
         Counts by ``KEPT``, ``UNREADABLE_SCENES``, ``UNDECIDED_SCENES``, ``UNSTABLE_SCENES``,
-        ``EMPTY``, ``SHORT``.
+        ``EMPTY``, ``SHORT``, ``FLAT``.
     """
     prepared = prepare(config)
     block = empty_block(config, count)
-    tally = np.zeros(6, np.int64)
+    tally = np.zeros(7, np.int64)
     done = _fill_block(
         prepared.settings,
         stream_key(seed, DATASET, split),
@@ -129,9 +130,10 @@ def generate_block(
         block["rectangles"],
     )
     if done < count:
+        order = " (require_order keeps only those with two ranks)" * config.require_order
         raise SynthprobeError(
-            f"none of {MAX_DRAWS} scenes drawn for {split} sample {start + done} could be kept: "
-            "give fewer rectangles, a larger picture, or smaller n_vis, n_gap and n_par."
+            f"none of {MAX_DRAWS} scenes drawn for {split} sample {start + done} could be kept"
+            f"{order}: give fewer rectangles, a larger picture, or smaller n_vis, n_gap and n_par."
         )
     if config.difficulty:
         block |= difficulty_block(
@@ -204,19 +206,31 @@ def draw_scene(settings: Settings, work: Workspace, tally: NDArray[np.int64]) ->
     Its sides, grid, cues and ranks stand in the workspace.
     """
     for _ in range(MAX_DRAWS):
-        n = place(work.stream, settings, work.sides, work.grid, work.trial)
-        if n == 0:
-            tally[EMPTY] += 1
-            continue
-        compress(work.sides, n, settings.width, settings.height, work.grid)
-        find_cues(work.grid, n, work.cues)
-        find_ranks(work.cues.t_junction, work.cues.convexity, n, work.rank)
-        verdict = 0
-        if settings.certify:
-            verdict = certify(settings, work.sides, n, work.grid, work.cues, work.rank, work.room)
-        tally[KEPT + verdict] += 1
-        if verdict == 0:
-            if n < settings.n_rectangles:
-                tally[SHORT] += 1
+        n = draw_once(settings, work, tally)
+        if n > 0:
             return n
     return 0
+
+
+@kernel
+def draw_once(settings: Settings, work: Workspace, tally: NDArray[np.int64]) -> int:
+    """Draw one scene; return its number of rectangles, 0 if it cannot be kept."""
+    n = place(work.stream, settings, work.sides, work.grid, work.trial)
+    if n == 0:
+        tally[EMPTY] += 1
+        return 0
+    compress(work.sides, n, settings.width, settings.height, work.grid)
+    find_cues(work.grid, n, work.cues)
+    find_ranks(work.cues.t_junction, work.cues.convexity, n, work.rank)
+    if settings.require_order and is_flat(work.rank, n):
+        tally[FLAT] += 1
+        return 0
+    verdict = 0
+    if settings.certify:
+        verdict = certify(settings, work.sides, n, work.grid, work.cues, work.rank, work.room)
+    tally[KEPT + verdict] += 1
+    if verdict != 0:
+        return 0
+    if n < settings.n_rectangles:
+        tally[SHORT] += 1
+    return n

@@ -30,6 +30,7 @@ class Settings(NamedTuple):
     by_rules: int
     certify: int
     walk_t_junctions: int
+    require_order: int
 
 
 def kernel_settings(config: RdeConfig) -> Settings:
@@ -52,6 +53,7 @@ def kernel_settings(config: RdeConfig) -> Settings:
         by_rules=int(by_rules),
         certify=int(config.mode == "certified"),
         walk_t_junctions=int(config.n_vis > config.n_par),
+        require_order=int(config.require_order),
     )
 
 

@@ -40,6 +40,15 @@ def find_ranks(
 
 
 @kernel
+def is_flat(rank: NDArray[np.uint8], n: int) -> bool:
+    """Whether the first n ranks are all the same one (`reference.is_flat`)."""
+    for k in range(1, n):
+        if rank[k] != rank[0]:
+            return False
+    return True
+
+
+@kernel
 def find_reach(
     below: NDArray[np.uint64],
     also_below: NDArray[np.uint64],

@@ -319,6 +319,11 @@ def ranks(relation: nx.DiGraph) -> Ranks:
     return tuple(visit(u) for u in range(len(relation)))
 
 
+def is_flat(rectangles: Rectangles, height: int, width: int) -> bool:
+    """Whether no two ranks occur in a scene, so that there is no order to find."""
+    return len(set(ranks(relation_of_scene(rectangles, height, width)) or ())) < 2
+
+
 def rank_map(label: LabelMap, rectangle_ranks: Sequence[int]) -> npt.NDArray[np.uint8]:
     """The rank that each pixel shows, 0 for the background."""
     return np.array([0, *rectangle_ranks], np.uint8)[label]

@@ -38,6 +38,7 @@ _SENTENCES: Final = {
     "certificate": "its scene does not have the certificate that its config states.",
 }
 _DIFFICULTY: Final = "its difficulty is not what its rectangles give."
+_ORDER: Final = "all of its rectangles have one rank, though its config requires an order."
 # Bits of a mask of failed checks, in the order of the sentences.
 (
     _RECTANGLES,
@@ -57,13 +58,16 @@ def row_checks(config: RdeConfig) -> dict[str, str]:
     """The checks of a row by name, each with the sentence for a row that fails it.
 
     Bit i of a mask of `check_block` is the i-th of them. The certificate is only asked of files
-    that state it, the difficulty only of files that store it.
+    that state it, the difficulty only of files that store it, two ranks only where they are
+    required.
     """
     names = dict(_SENTENCES)
     if config.mode != "certified":
         del names["certificate"]
     if config.difficulty:
         names["difficulty"] = _DIFFICULTY
+    if config.require_order:
+        names["order"] = _ORDER
     return names
 
 
@@ -103,6 +107,9 @@ def check_block(
     if config.difficulty:
         bit = 1 << list(row_checks(config)).index("difficulty")
         failed[_wrong_difficulty(config, stored, failed & _RECTANGLES == 0)] |= bit
+    if config.require_order:
+        bit = 1 << list(row_checks(config)).index("order")
+        failed[stored["rectangle_rank"].max(axis=1) < 2] |= bit
     return failed
 
 

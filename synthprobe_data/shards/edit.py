@@ -67,6 +67,43 @@ def merge(
         )
 
 
+def take_split(
+    path: str | Path, out: str | Path, split: str, *, force: bool = False, progress: bool = False
+) -> str:
+    """Take one split out into a file of its own; return its content digest.
+
+    Parameters
+    ----------
+    path
+        A file, or a folder of shards.
+    out
+        The file to write. It appears under this name only when it is complete.
+    split
+        Which one.
+    force
+        Replace an existing file.
+    progress
+        Show a progress bar, or lines now and then where there is no terminal.
+    """
+    source = Source(open_readers(path))
+    source.refuse_selections()
+    header, parts = source.readers[0].header, source.splits[split]
+    rows = sum(part.rows for part in parts)
+    with new_file(Path(out), force=force) as file, progress_bar(rows, progress) as bar:
+        writer = ShardWriter(file, header.columns, rows)
+        for block in source.blocks(split, 0, rows, 0):
+            writer.write(block)
+            bar.update(block.task.count)
+        source.check_digests()
+        return writer.finish(
+            source.dataset,
+            header.config,
+            seed=header.seed,
+            splits={split: (0, rows)},
+            index_start={split: parts[0].index_start},
+        )
+
+
 def split(
     path: str | Path,
     out_folder: str | Path,

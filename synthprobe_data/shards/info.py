@@ -9,7 +9,10 @@ from typing import Any
 
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.printable import printable
-from synthprobe_data.shards.opened import open_dataset
+from synthprobe_data.rde import RDE
+from synthprobe_data.rde.counts import COLUMNS, count_scenes, counts_sentence
+from synthprobe_data.shards.columns import read_columns
+from synthprobe_data.shards.opened import OpenDataset, open_dataset
 from synthprobe_data.shards.stated import stated_hashes
 from synthprobe_data.words import counted
 
@@ -17,7 +20,8 @@ from synthprobe_data.words import counted
 def describe(path: str | Path) -> dict[str, Any]:
     """What a file or a folder of shards says about itself, as plain JSON values.
 
-    Nothing is decoded or hashed; `synthprobe_data.shards.verify.verify` checks whether it is true.
+    No picture is decoded and nothing is hashed; `synthprobe_data.shards.verify.verify` checks
+    whether it is true. The rectangles of scenes are counted, as far as they can be read.
     The SHA-256 of a file is what the manifest or the Croissant file beside it states, if one does.
     """
     with open_dataset(path) as data:
@@ -45,6 +49,7 @@ def describe(path: str | Path) -> dict[str, Any]:
             },
             "selection": asdict(data.selection) if data.selection else None,
             "config": data.config.to_dict(),
+            "rectangles": _rectangles(data),
             "content_digest": data.content_digest,
             "files": [
                 {
@@ -74,6 +79,7 @@ def summary(facts: dict[str, Any]) -> str:
         f"  seed      {facts['seed']}",
         *_selected(**(facts["selection"] or {})),
         "  config    " + _wrapped([f"{name} {value}" for name, value in facts["config"].items()]),
+        *_counted(facts["rectangles"]),
         "  row       "
         + _wrapped(
             [
@@ -91,6 +97,25 @@ def summary(facts: dict[str, Any]) -> str:
         if len(shown) < len(facts["files"]):
             lines.append(f"  ... and {len(facts['files']) - len(shown)} more files")
     return "\n".join(lines)
+
+
+def _rectangles(data: OpenDataset) -> dict[str, Any] | None:
+    """How many rectangles the scenes have, where samples are scenes."""
+    if data.dataset.name != RDE.name:
+        return None
+    with contextlib.suppress(SynthprobeError):  # what is damaged is for `verify` to say
+        blocks = (
+            block
+            for reader in data.readers
+            for split in reader.header.splits
+            for block in read_columns(reader, split, COLUMNS)
+        )
+        return count_scenes(blocks, data.config.to_dict()["n_rectangles"])
+    return None
+
+
+def _counted(counts: dict[str, Any] | None) -> list[str]:
+    return [] if counts is None else [f"  scenes    {counts_sentence(**counts)}"]
 
 
 def _selected(selected_from: str = "", selection: str = "") -> list[str]:

@@ -11,7 +11,10 @@ import pytest
 from synthprobe_data import open_dataset
 from synthprobe_data.cli import main
 
-QUICK = ("--height", "24", "--width", "24", "--n-rectangles", "3", "--train", "4", "--test", "2")
+QUICK = (
+    *("--height", "24", "--width", "24", "--n-rectangles", "3", "--train", "4", "--test", "2"),
+    *("--n-vis", "3", "--n-gap", "3", "--n-par", "3"),
+)
 
 
 def test_the_command_writes_the_file_and_says_what_it_wrote(

@@ -23,7 +23,10 @@ MODULES = {
     "synthprobe-shards": "synthprobe_data.shards_cli",
     "synthprobe-probe": "synthprobe_models.cli",
 }
-QUICK = ("--height", "24", "--width", "24", "--n-rectangles", "3", "--train", "4", "--test", "2")
+QUICK = (
+    *("--height", "24", "--width", "24", "--n-rectangles", "3", "--train", "4", "--test", "2"),
+    *("--n-vis", "3", "--n-gap", "3", "--n-par", "3"),
+)
 
 
 @pytest.fixture(scope="module", autouse=True)

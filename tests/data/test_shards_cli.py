@@ -140,7 +140,7 @@ def test_what_is_no_file_is_refused_and_not_waited_for(
 
 def test_one_sample_is_one_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "one.h5"
-    sizes = ["--train", "1", "--test", "0", "--height", "24", "--width", "24"]
+    sizes = ["--train", "1", "--test", "0", "--height", "40", "--width", "40"]
     assert generate(["rde", "--out", str(path), *sizes, "--n-rectangles", "3"]) == 0
     assert run("verify", path) == 0
     assert run("preview", path, "--out", tmp_path / "a.png") == 0

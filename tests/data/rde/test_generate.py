@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -24,6 +25,7 @@ from synthprobe_data.rde import reference
 from synthprobe_data.rde.config import MODES, RdeConfig
 from synthprobe_data.rde.generate import (
     EMPTY,
+    FLAT,
     KEPT,
     SHORT,
     UNDECIDED_SCENES,
@@ -367,6 +369,7 @@ PLACE_IN_TALLY = {
     "undecided": UNDECIDED_SCENES,
     "unstable": UNSTABLE_SCENES,
     "empty": EMPTY,
+    "flat": FLAT,
 }
 
 
@@ -390,6 +393,8 @@ def sample_by_reference(
                 unsuccessful += 1
         if len(scene) == 0:
             verdicts.append("empty")
+        elif config.require_order and reference.is_flat(scene, config.height, config.width):
+            verdicts.append("flat")
         elif config.mode == "certified":
             verdicts.append(reference.certificate_failure(scene, config.height, config.width))
         else:
@@ -439,6 +444,37 @@ def test_a_sample_is_what_the_rules_make_of_its_stream(
     config: RdeConfig, seed: int, split: str, index: int
 ) -> None:
     assert_made_by_the_rules(config, seed, split, index)
+
+
+@settings(max_examples=40)
+@given(
+    configs(
+        height=followed,
+        width=followed,
+        n_rectangles=st.integers(2, 4),
+        n_vis=st.integers(0, 2),
+        n_gap=st.integers(0, 2),
+        n_par=st.integers(0, 2),
+        min_size=0.2,
+        trials=st.integers(10, 40),
+        require_order=True,
+    ),
+    seeds(),
+    splits(),
+    st.integers(0, 2**40),
+)
+def test_a_sample_with_an_order_is_what_the_rules_make_of_its_stream(
+    config: RdeConfig, seed: int, split: str, index: int
+) -> None:
+    verdicts = assert_made_by_the_rules(config, seed, split, index)
+    block, _ = generate_block(config, seed, split, index, 1)
+    assert len(set(block["rectangle_rank"][0].tolist()) - {0}) >= 2
+    free = dataclasses.replace(config, require_order=False)
+    same, _ = generate_block(free, seed, split, index, 1)
+    if "flat" not in verdicts:  # nothing was drawn again for its sake
+        assert_same(block, same)
+    else:
+        assert same["rectangles"].tolist() != block["rectangles"].tolist()
 
 
 def first_sample_with(verdict: str, config: RdeConfig) -> int:

@@ -75,7 +75,8 @@ def test_workers_find_what_one_process_finds(
 ) -> None:
     monkeypatch.setattr("synthprobe_data.shards.verify_rows.TASK_BYTES", 2**19)
     path = tmp_path / "a.h5"
-    make_file("rde", path, train=1100, test=50, config=RdeConfig(height=16, width=16, n_vis=2))
+    config = RdeConfig(height=16, width=16, n_rectangles=4, n_vis=1, n_gap=1, n_par=1)
+    make_file("rde", path, train=1100, test=50, config=config)
     with h5py.File(path, "r+") as file:
         file["rank"][1030, 0, 0] ^= 1
     alone, together = verify(path, workers=1), verify(path, workers=2)
