@@ -16,6 +16,7 @@ from synthprobe_data.rde import RdeConfig
 from synthprobe_models.checkpoint import (
     Checkpoint,
     FolderError,
+    check_fitting,
     load_checkpoint,
     load_weights,
     make_folder,
@@ -238,7 +239,9 @@ def _check_known(saved: Checkpoint) -> None:
 
 def restored(saved: Checkpoint) -> nn.Module:
     """The network of a checkpoint, with its weights."""
-    network = build_network(saved.settings, saved.data)
+    check_fitting(saved, lambda: build_network(saved.settings, saved.data))
+    with clear_errors():
+        network = build_network(saved.settings, saved.data)
     load_weights(network, saved)
     return network
 

@@ -50,6 +50,115 @@ FORGERIES = {
 }
 
 
+def with_group(content, **others):
+    """An optimiser with other options."""
+    groups = [{**group, **others} for group in content["optimizer"]["param_groups"]]
+    return {"optimizer": {**content["optimizer"], "param_groups": groups}}
+
+
+def with_state(content, change):
+    """An optimiser with another state of every weight, in the midst of the run."""
+    states = {key: change(state) for key, state in content["optimizer"]["state"].items()}
+    return {"epoch": 0, "step": 1, "optimizer": {**content["optimizer"], "state": states}}
+
+
+def many(depth: int) -> list:
+    """A list of as many lists as two to the power of its depth, in a few bytes."""
+    found: list = []
+    for _ in range(depth):
+        found = [found, found]
+    return found
+
+
+class Made:
+    """What a file lets PyTorch call."""
+
+    def __init__(self, call, *arguments) -> None:
+        self.made = call, arguments
+
+    def __reduce__(self):
+        return self.made
+
+
+FORGERIES |= {
+    "rate is a text": lambda c: with_group(c, lr="x"),
+    "last step is a text": lambda c: {
+        "epoch": 0,
+        "step": 1,
+        "schedule": {**c["schedule"], "last_epoch": "x"},
+    },
+    "state of half a step": lambda c: with_state(c, lambda s: {"step": s["step"]}),
+    "state far below": lambda c: with_state(c, lambda s: {**s, "step": torch.tensor(-1e18)}),
+    "state of another shape": lambda c: with_state(c, lambda s: {**s, "exp_avg": torch.zeros(7)}),
+    "losses": lambda c: {"loss_sum": float("inf")},
+    "a lifetime": lambda c: {"seconds": 1e300},
+}
+
+LARGE = {
+    "one number a million times": lambda c: {
+        "optimizer": {**c["optimizer"], "more": torch.zeros(1).expand(2**20)}
+    },
+    "a list of many lists": lambda c: {"schedule": {**c["schedule"], "more": many(40)}},
+    "a state of many lists": lambda c: {"random": {**c["random"], "more": many(40)}},
+    "bytes that are not stored": lambda c: {"schedule": {"more": Made(bytearray, 2**24)}},
+    "a tensor that is not stored": lambda c: {"schedule": {"more": Made(torch.Tensor, 2, 3)}},
+    "a tensor of nothing": lambda c: {"random": {"cpu": torch.zeros(3, device="meta")}},
+    "name is no text": lambda c: {"settings": changed(c["settings"], name={})},
+    "probe is no text": lambda c: {"settings": changed(c["settings"], probe=[1])},
+    "outputs": lambda c: {"data": changed(c["data"], outputs=2**39)},
+    "no outputs": lambda c: {"data": changed(c["data"], outputs=-1)},
+    "other weights": lambda c: {"model": {k: v.cdouble() for k, v in c["model"].items()}},
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_what_would_take_more_than_is_stored_is_not_evaluated(tmp_path, run, capsys, name) -> None:
+    path, _ = run
+    content = torch.load(path / "run" / "checkpoint.pt", weights_only=True)
+    torch.save({**content, **LARGE[name](content)}, tmp_path / "c.pt")
+    capsys.readouterr()
+    assert main(["eval", str(tmp_path / "c.pt"), "--on", str(path / "rde.h5")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_network_that_does_not_fit_is_not_built(tmp_path, run, monkeypatch, capsys) -> None:
+    path, _ = run
+    content = torch.load(path / "run" / "checkpoint.pt", weights_only=True)
+    content["settings"] = changed(content["settings"], width=4096)
+    torch.save(content, tmp_path / "c.pt")
+    built = []
+    create = torch.nn.Conv2d.__init__
+
+    def noted(layer, *args, **kwargs) -> None:
+        create(layer, *args, **kwargs)
+        built.append(layer.weight.device.type)
+
+    monkeypatch.setattr(torch.nn.Conv2d, "__init__", noted)
+    capsys.readouterr()
+    assert main(["eval", str(tmp_path / "c.pt"), "--on", str(path / "rde.h5")]) == 2
+    assert "does not fit unet as it is built now" in capsys.readouterr().err
+    assert set(built) == {"meta"}
+
+
+def test_a_count_of_layers_that_never_ends_is_refused(tmp_path, run, capsys) -> None:
+    path, _ = run
+    content = torch.load(path / "run" / "checkpoint.pt", weights_only=True)
+    content["settings"] = changed(content["settings"], options={"layers": 10**9})
+    torch.save(content, tmp_path / "c.pt")
+    capsys.readouterr()
+    assert main(["eval", str(tmp_path / "c.pt"), "--on", str(path / "rde.h5")]) == 2
+    assert "does not fit unet as it is built now" in capsys.readouterr().err
+
+
+def test_the_older_form_of_files_is_refused(tmp_path, run, capsys) -> None:
+    path, _ = run
+    content = torch.load(path / "run" / "checkpoint.pt", weights_only=True)
+    torch.save(content, tmp_path / "c.pt", _use_new_zipfile_serialization=False)
+    capsys.readouterr()
+    assert main(["eval", str(tmp_path / "c.pt"), "--on", str(path / "rde.h5")]) == 2
+    assert "is not a checkpoint of synthprobe" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_forged_checkpoint_gets_one_sentence(run, capsys, name) -> None:
     path, words = run
