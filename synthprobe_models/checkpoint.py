@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import torch
 from torch import nn
@@ -111,8 +111,39 @@ class Checkpoint:
                 if field.name not in ("settings", "data", "made_by")
             },
         }
-        with replaced(path) as part:
-            torch.save(content, part)
+        with replaced(path) as part, open(part, "wb") as file:
+            output = _Output(file)
+            torch.save(content, output)
+            output.check()
+
+
+class _Output:
+    """A file for `torch.save`, which can end the process where it meets a full disk.
+
+    What goes wrong is kept until all is said to be written.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._failure: OSError | None = None
+
+    def write(self, content: bytes | memoryview) -> int:
+        """Write, unless something has gone wrong already."""
+        if self._failure is None:
+            try:
+                self._file.write(content)
+            except OSError as error:
+                self._failure = error
+        return len(content)
+
+    def flush(self) -> None:
+        """What PyTorch calls at the end; `check` says how that went."""
+
+    def check(self) -> None:
+        """Raise the `OSError` that was met."""
+        if self._failure is not None:
+            raise self._failure
+        self._file.flush()
 
 
 _UNREADABLE: Final = (
