@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, cast
 
 import torch
 from torch import nn
@@ -113,7 +113,7 @@ class Checkpoint:
         }
         with replaced(path) as part, open(part, "wb") as file:
             output = _Output(file)
-            torch.save(content, output)
+            torch.save(content, cast(BinaryIO, output))
             output.check()
 
 

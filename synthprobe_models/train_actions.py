@@ -314,7 +314,7 @@ def _pairs(option: str, words: Sequence[str]) -> dict[str, Any]:
             raise SynthprobeError(f"{option} {word} is not of the form NAME=VALUE.")
         try:
             found[name] = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             found[name] = value
     return found
 

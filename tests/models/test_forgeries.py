@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 import zipfile
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from synthprobe_data import SynthprobeError  # noqa: E402
+from synthprobe_models import profiles  # noqa: E402
 from synthprobe_models.cli import main  # noqa: E402
+from synthprobe_models.profile_facts import read_profile  # noqa: E402
+from synthprobe_models.run_folder import RunFolder  # noqa: E402
 from tests.models.training import small_file  # noqa: E402
 
 DEEP = "[" * 100_000 + "]" * 100_000
@@ -183,3 +188,70 @@ def test_a_small_file_that_unpacks_to_a_large_one_is_refused(tmp_path, run, caps
     capsys.readouterr()
     assert main(["eval", str(tmp_path / "c.pt"), "--on", str(path / "rde.h5")]) == 2
     assert "is not a checkpoint of synthprobe" in capsys.readouterr().err
+
+
+FORGED_FILES = {
+    "settings": ("settings.json", DEEP),
+    "key": ("key.json", DEEP),
+    "result": ("result.json", DEEP),
+    "log without epochs": ("log.csv", "step,epoch,loss,rate,seconds\n3\n"),
+    "log of many digits": ("log.csv", f"epoch,step,loss,rate,seconds\n{'9' * 5000},1,1,1,1\n"),
+    "log of bytes": ("log.csv", "\0" * 1000),
+}
+
+
+@pytest.mark.parametrize("name", FORGED_FILES)
+def test_forged_files_beside_a_checkpoint_are_written_again(run, tmp_path, name) -> None:
+    path, words = run
+    shutil.copytree(path / "run", tmp_path / "run")
+    (tmp_path / "run" / "result.json").unlink()
+    file, text = FORGED_FILES[name]
+    (tmp_path / "run" / file).write_text(text)
+    words = [str(tmp_path / "run") if word == str(path / "run") else word for word in words]
+    assert main([*words, "--resume"]) == 0
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert result["test"] == json.loads((path / "run" / "result.json").read_text())["test"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"test": None},
+        {"test": {}},
+        {"test": {"loss": "1"}},
+        {"train": {"loss": []}},
+        {"settings": 3},
+        {"parameters": "many"},
+        {"gap": {}},
+        {"name": ["unet"]},
+    ],
+)
+def test_a_result_with_odd_values_is_none(run, tmp_path, change) -> None:
+    path, _ = run
+    whole = json.loads((path / "run" / "result.json").read_text())
+    folder = RunFolder(tmp_path)
+    folder.result.write_text(json.dumps(whole))
+    assert folder.read_result() == whole
+    folder.result.write_text(json.dumps({**whole, **change}))
+    assert folder.read_result() is None
+
+
+def test_deep_json_is_no_profile_and_no_inspection(tmp_path, monkeypatch) -> None:
+    (tmp_path / "lambda-pe.json").write_text(DEEP)
+    assert read_profile(tmp_path, "lambda-pe", "quick") is None
+    (tmp_path / "inspections").mkdir()
+    (tmp_path / "inspections" / "lambda-pe.json").write_text(DEEP)
+
+    def looked(name):
+        raise SynthprobeError("looked again")
+
+    monkeypatch.setattr(profiles, "inspect", looked)
+    profiler = profiles.Profiler(out=tmp_path, probes=("color-code",))
+    assert profiler._inspection("lambda-pe") == (None, "looked again")
+
+
+def test_deep_json_as_an_option_is_a_text(run, capsys) -> None:
+    _, words = run
+    capsys.readouterr()
+    assert main([*words, "--force", "--options", f"heads={DEEP}"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
