@@ -46,6 +46,7 @@ _BOUNDS: Final = {
     "checkpoint_every": (1, 10**9),
 }
 """Each thread and process takes memory of its own, and each seed is a run."""
+_MOST_WORST: Final = 1_000_000
 
 
 def train(given: argparse.Namespace) -> int:
@@ -96,6 +97,8 @@ def evaluate(given: argparse.Namespace) -> int:
         path = RunFolder(path).checkpoint
     if given.worst < 0:
         raise SynthprobeError(f"worst is {given.worst}: it must be a whole number from 0.")
+    if given.worst > _MOST_WORST:
+        raise SynthprobeError(f"worst is {given.worst}: it must be at most {_MOST_WORST}.")
     if given.explain is not None and not given.worst:
         raise SynthprobeError("--explain draws the worst samples: take --worst 1 or more.")
     if given.pictures is not None and not given.worst:
