@@ -8,10 +8,11 @@ import json
 import math
 import pickle
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final, cast
 
 import torch
 from torch import nn
@@ -19,11 +20,19 @@ from torch import nn
 from synthprobe_data import DATASETS, SynthprobeError
 from synthprobe_data.settings import Config
 from synthprobe_data.shards.writer import in_place_of
+from synthprobe_models.checkpoint_guard import (
+    check_options,
+    check_parts,
+    check_shapes,
+    check_stored,
+)
 from synthprobe_models.settings import TrainSettings
 
 FORMAT: Final = 1
+_TAKEN_OVER: Final = "assign_to_params_buffers"
+"""What lets PyTorch take the tensors of a file, and not their values."""
 _MOST: Final = 2**40
-"""More epochs, or steps of an epoch, than any run has."""
+"""More epochs, steps of an epoch, seconds or positions than any run has."""
 _KEYS: Final = {
     "synthprobe_checkpoint": int,
     "settings": str,
@@ -62,6 +71,9 @@ class DataFacts:
         """The inverse of `to_dict`."""
         config = DATASETS[facts["dataset"]].config.from_dict(facts["config"])
         shape = tuple(facts["input_shape"])
+        for count in (*shape, facts["outputs"]):
+            if not isinstance(count, int) or not 0 < count <= _MOST:
+                raise ValueError(f"{count!r} where a count should be")
         return cls(**{**facts, "config": config, "input_shape": shape})
 
 
@@ -99,8 +111,39 @@ class Checkpoint:
                 if field.name not in ("settings", "data", "made_by")
             },
         }
-        with replaced(path) as part:
-            torch.save(content, part)
+        with replaced(path) as part, open(part, "wb") as file:
+            output = _Output(file)
+            torch.save(content, cast(BinaryIO, output))
+            output.check()
+
+
+class _Output:
+    """A file for `torch.save`, which can end the process where it meets a full disk.
+
+    What goes wrong is kept until all is said to be written.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._failure: OSError | None = None
+
+    def write(self, content: bytes | memoryview) -> int:
+        """Write, unless something has gone wrong already."""
+        if self._failure is None:
+            try:
+                self._file.write(content)
+            except OSError as error:
+                self._failure = error
+        return len(content)
+
+    def flush(self) -> None:
+        """What PyTorch calls at the end; `check` says how that went."""
+
+    def check(self) -> None:
+        """Raise the `OSError` that was met."""
+        if self._failure is not None:
+            raise self._failure
+        self._file.flush()
 
 
 _UNREADABLE: Final = (
@@ -131,9 +174,9 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
         raise FolderError(f"there is no file {path}.")
     foreign = FolderError(f"{path} is not a checkpoint of synthprobe, or it is damaged.")
     try:
-        if zipfile.is_zipfile(path):
-            _check_stored(path)
+        check_stored(path)
         content = torch.load(path, map_location=device, weights_only=True)
+        check_parts(content)
     except OSError as error:
         raise FolderError(f"{path} could not be read: {error.strerror}.") from error
     except _UNREADABLE as error:
@@ -144,7 +187,7 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
         raise foreign
     if not (0 <= content["epoch"] <= _MOST and 0 <= content["step"] <= _MOST):
         raise foreign
-    if not (math.isfinite(content["seconds"]) and content["seconds"] >= 0):
+    if not (0 <= content["seconds"] <= _MOST and math.isfinite(content["loss_sum"])):
         raise foreign
     if content.pop("synthprobe_checkpoint") != FORMAT:
         raise FolderError(f"{path} is a checkpoint of another version of synthprobe.")
@@ -157,23 +200,54 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
         raise foreign from error
 
 
-def _check_stored(path: Path) -> None:
-    """Raise `ValueError` for a small file that says it unpacks to a large one."""
-    with zipfile.ZipFile(path) as stored:
-        if sum(entry.file_size for entry in stored.infolist()) > path.stat().st_size:
-            raise ValueError("compressed")
-
-
 def _mapping(value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise TypeError(f"{type(value).__name__} where names with values should be")
     return value
 
 
+def check_fitting(saved: Checkpoint, build: Callable[[], nn.Module]) -> None:
+    """Raise `FolderError` if weights are not those of the network that settings describe.
+
+    Built from the settings of somebody else, a network could take all memory: so it is first built
+    without any.
+
+    Parameters
+    ----------
+    saved
+        The checkpoint.
+    build
+        Builds its network.
+    """
+    with fitting_checkpoint(saved.settings.name):
+        check_options(saved.settings.options, saved.model)
+    try:
+        with torch.device("meta"):
+            network = build()
+    except (SynthprobeError, NotImplementedError):
+        return  # it looks at numbers while it is built, or cannot be built: that is said later
+    with fitting_checkpoint(saved.settings.name):
+        check_shapes(network, saved.model)
+
+
 def load_weights(network: nn.Module, saved: Checkpoint) -> None:
     """Give a network the weights of a checkpoint; `SynthprobeError` if they are of another one."""
     with fitting_checkpoint(saved.settings.name):
-        network.load_state_dict(saved.model)
+        check_shapes(network, saved.model)
+        network.load_state_dict(_copied(saved.model))
+
+
+def _copied(model: Mapping[str, Any]) -> dict[str, Any]:
+    """Weights that are copied into a network, whatever the file says of them."""
+    state = OrderedDict(model)
+    facts = getattr(model, "_metadata", {})
+    versions = {
+        name: {key: value for key, value in of_module.items() if key != _TAKEN_OVER}
+        for name, of_module in facts.items()
+    }
+    # PyTorch looks for it here.
+    state._metadata = versions  # type: ignore[attr-defined]
+    return state
 
 
 @contextlib.contextmanager
@@ -181,6 +255,8 @@ def fitting_checkpoint(name: str) -> Iterator[None]:
     """Say in one sentence that a checkpoint is of another network."""
     try:
         yield
+    except torch.cuda.OutOfMemoryError:
+        raise
     except _UNREADABLE as error:
         raise FolderError(f"the checkpoint does not fit {name} as it is built now.") from error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -15,6 +16,9 @@ from synthprobe_data.command_line import Parser, ended_at_once, run_command
 from synthprobe_data.errors import SynthprobeError
 
 _PROGRAM: Final = "synthprobe-probe"
+_MOST_POSITIONS: Final = 2**20
+_MOST_CHANNELS: Final = 4096
+"""As many as a network can be trained with."""
 
 _EXAMPLES: Final = """\
 examples:
@@ -108,9 +112,15 @@ def _add_load(command: argparse.ArgumentParser) -> None:
 def _shape(text: str) -> tuple[int, ...]:
     """HxW or N."""
     sides = text.lower().split("x")
-    if len(sides) > 2 or not all(side.isdecimal() and int(side) > 0 for side in sides):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a shape such as 64x64 or 128")
-    return tuple(int(side) for side in sides)
+    # Few digits only: Python refuses to read very long numbers.
+    if len(sides) > 2 or not all(s.isdecimal() and len(s) < 19 and int(s) > 0 for s in sides):
+        raise argparse.ArgumentTypeError(f"{text[:80]!r} is not a shape such as 64x64 or 128")
+    shape = tuple(int(side) for side in sides)
+    if math.prod(shape) > _MOST_POSITIONS:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} has {math.prod(shape)} positions: at most {_MOST_POSITIONS} are looked at"
+        )
+    return shape
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -170,6 +180,8 @@ def _inspect(given: argparse.Namespace) -> int:
     check_name(given.name)
     if given.width is not None and given.width < 1:
         raise SynthprobeError(f"--width is {given.width}: it must be at least 1.")
+    if given.width is not None and given.width > _MOST_CHANNELS:
+        raise SynthprobeError(f"--width is {given.width}: it must be at most {_MOST_CHANNELS}.")
     pictures = {}
     if given.out is not None:
         try:

@@ -109,7 +109,7 @@ def read_profile(out: Path, name: str, preset: str) -> Profile | None:
                 if probe in ABILITIES
             },
         )
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None  # not there, or not whole
 
 

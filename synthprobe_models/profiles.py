@@ -283,7 +283,7 @@ class Profiler:
                 same = {key: kept.get(key) for key in made_from} == made_from
                 if same and kept["inspection"].keys() >= _INSPECTED:
                     return kept["inspection"], None
-            except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 pass  # not there, or not whole: look again
         if self.machine.progress:
             say(f"{name}: checks without training")

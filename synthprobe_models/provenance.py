@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -41,16 +42,32 @@ def provenance(name: str) -> dict[str, Any]:
     }
 
 
+def edited_since(name: str, made_by: Mapping[str, Any]) -> str | None:
+    """A sentence, if a structure from outside is not the one that a run was made with.
+
+    Parameters
+    ----------
+    name
+        Of the structure or network, which is known here.
+    made_by
+        What `provenance` said when the run was made.
+    """
+    before, now = made_by.get("source"), file_hash(name)
+    if name not in LOADED or not isinstance(before, str) or before == now:
+        return None
+    return f"{LOADED[name]} was edited since {name} was trained: the figures may be others."
+
+
 @cache
 def commit() -> str | None:
     """The commit of the code that runs; with a plus if it has changes that are not committed.
 
     It is that of a checkout of the project itself, not of another one that the package is
-    installed in; of a package that pip installed from a repository, the commit that pip noted.
+    installed in; of an installed package, the commit that it was built from, or that pip noted.
     Read once, when training begins: what is checked out later is not what runs.
     """
     package = Path(__file__).resolve().parent
-    return _checked_out(package) or _installed_from(package)
+    return _checked_out(package) or _built_from(package) or _installed_from(package)
 
 
 def _checked_out(package: Path) -> str | None:
@@ -72,6 +89,14 @@ def _git(package: Path, *words: str) -> str:
         ["git", "-C", str(package), *words], capture_output=True, text=True, check=True, env=plain
     )
     return done.stdout.strip()
+
+
+def _built_from(package: Path) -> str | None:
+    """The commit that was noted when the package was built."""
+    try:
+        return (package / "commit.txt").read_text(encoding="utf-8").strip() or None
+    except (OSError, ValueError):
+        return None
 
 
 def _installed_from(package: Path) -> str | None:

@@ -7,12 +7,22 @@ import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from types import UnionType
 from typing import Any, Final
 
 from synthprobe_models.checkpoint import FolderError, make_folder, replaced
 
 COLUMNS: Final = ("epoch", "step", "loss", "rate", "seconds")
-_RESULT: Final = {"name", "parameters", "settings", "data", "test", "train", "gap", "seconds"}
+_RESULT: Final[Mapping[str, type | UnionType]] = {
+    "name": str,
+    "parameters": int,
+    "settings": dict,
+    "data": dict,
+    "test": dict,
+    "train": dict,
+    "gap": int | float,
+    "seconds": int | float,
+}
 """What a result must say at least."""
 
 
@@ -103,7 +113,7 @@ class RunFolder:
                 rows = list(csv.DictReader(file))
         except (OSError, UnicodeDecodeError, csv.Error):
             return []
-        return [row for row in rows if set(row) == set(COLUMNS) and row["epoch"].isdecimal()]
+        return [row for row in rows if set(row) == set(COLUMNS) and _is_count(row["epoch"])]
 
     def finish(self, result: Mapping[str, Any]) -> None:
         """Write the result, which says that the run is complete."""
@@ -116,7 +126,7 @@ class RunFolder:
     def read_result(self) -> dict[str, Any] | None:
         """The result of the run, if it is complete."""
         found = _read(self.result)
-        return found if found is not None and found.keys() >= _RESULT else None
+        return found if found is not None and _is_result(found) else None
 
     def _write_log(self, rows: list[dict[str, Any]]) -> None:
         text = io.StringIO()
@@ -128,6 +138,18 @@ class RunFolder:
     def _write(self, path: Path, text: str) -> None:
         with replaced(path) as part:
             part.write_text(text, encoding="utf-8")
+
+
+def _is_result(found: Mapping[str, Any]) -> bool:
+    if not all(isinstance(found.get(name), kind) for name, kind in _RESULT.items()):
+        return False
+    figures = (*found["test"].values(), *found["train"].values())
+    return "loss" in found["test"] and all(isinstance(value, int | float) for value in figures)
+
+
+def _is_count(text: str | None) -> bool:
+    # Few digits only: Python refuses to read very long numbers.
+    return text is not None and text.isdecimal() and len(text) < 19
 
 
 def _read(path: Path) -> dict[str, Any] | None:

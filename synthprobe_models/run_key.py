@@ -62,7 +62,7 @@ def read_key(folder: RunFolder) -> dict[str, Any] | None:
     else:
         try:
             found = json.loads(_path(folder).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
     return found if isinstance(found, dict) else None
 

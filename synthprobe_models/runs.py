@@ -16,6 +16,7 @@ from synthprobe_data.rde import RdeConfig
 from synthprobe_models.checkpoint import (
     Checkpoint,
     FolderError,
+    check_fitting,
     load_checkpoint,
     load_weights,
     make_folder,
@@ -30,6 +31,7 @@ from synthprobe_models.missed import check_explainable, explain_samples
 from synthprobe_models.pictures import write_predictions
 from synthprobe_models.progress import say
 from synthprobe_models.provenance import commit as commit  # others import it from here
+from synthprobe_models.provenance import edited_since
 from synthprobe_models.registry import NETWORKS, STRUCTURES
 from synthprobe_models.run_folder import RunFolder
 from synthprobe_models.run_key import KEY, outdated_run, remove_key, write_key
@@ -200,6 +202,8 @@ def evaluate_checkpoint(
     """
     saved = load_checkpoint(path, device)
     _check_known(saved)
+    if (edited := edited_since(saved.settings.name, saved.made_by)) is not None:
+        say(edited)
     samples = ShardDataset(on, split)
     network = restored(saved).to(device)
     _check_fit(saved, samples, on)
@@ -238,7 +242,9 @@ def _check_known(saved: Checkpoint) -> None:
 
 def restored(saved: Checkpoint) -> nn.Module:
     """The network of a checkpoint, with its weights."""
-    network = build_network(saved.settings, saved.data)
+    check_fitting(saved, lambda: build_network(saved.settings, saved.data))
+    with clear_errors():
+        network = build_network(saved.settings, saved.data)
     load_weights(network, saved)
     return network
 

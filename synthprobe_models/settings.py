@@ -18,6 +18,7 @@ PROFILE_PRESETS: Final = ("quick", "mini")
 """Those that profiles are made with."""
 PRECISIONS: Final = ("float32", "bfloat16")
 
+_NAMES: Final = ("name", "probe", "optimizer", "schedule", "loss")
 _DECIDED: Final[Mapping[str, Mapping[str, str]]] = {
     "options": {},
     "optimizer_options": {
@@ -99,6 +100,9 @@ class TrainSettings(Config):
     def validate(self) -> None:
         """Raise `SynthprobeError` for the first setting that is wrong."""
         super().validate()
+        for name in _NAMES:
+            if not isinstance(getattr(self, name), str):
+                raise SynthprobeError(f"{name} is {getattr(self, name)!r}: it must be a name.")
         if self.precision not in PRECISIONS:
             raise SynthprobeError(
                 f"precision is {self.precision!r}: it must be one of {', '.join(PRECISIONS)}."

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -218,8 +218,9 @@ class Trainer:
                 f"the loss is {value} at step {step}, at a learning rate of {rate:.3g}: try a "
                 f"smaller rate, a longer warm-up, or the precision float32."
             )
-        self.optimizer.step()
-        self.schedule.step()
+        with self._states():
+            self.optimizer.step()
+            self.schedule.step()
         self.optimizer.zero_grad(set_to_none=True)
         return value
 
@@ -250,6 +251,10 @@ class Trainer:
         if self.settings.precision == "float32":
             return nullcontext()
         return torch.autocast(self.device.type, dtype=torch.bfloat16)
+
+    def _states(self) -> AbstractContextManager[None]:
+        """Where states are used, which may be those of a checkpoint."""
+        return nullcontext() if self._random is None else fitting_checkpoint(self.settings.name)
 
     def _wrapped(self) -> nn.Module:
         model = BothTasks(for_both(self.network)) if self.two_tasks else self.network
@@ -305,6 +310,7 @@ class Trainer:
         with fitting_checkpoint(self.settings.name):
             self.optimizer.load_state_dict(dict(saved.optimizer))
             self.schedule.load_state_dict(dict(saved.schedule))
+            self.rate  # noqa: B018 - fails unless it is a number
         if saved.epoch > self.settings.epochs or saved.step >= self.feed.steps:
             raise FolderError(
                 f"the checkpoint stands at epoch {saved.epoch}, step {saved.step}: the run has "

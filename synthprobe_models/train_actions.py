@@ -49,6 +49,7 @@ _BOUNDS: Final = {
     "checkpoint_every": (1, 10**9),
 }
 """Each thread and process takes memory of its own, and each seed is a run."""
+_MOST_WORST: Final = 1_000_000
 
 
 def train(given: argparse.Namespace) -> int:
@@ -102,6 +103,8 @@ def evaluate(given: argparse.Namespace) -> int:
         path = RunFolder(path).checkpoint
     if given.worst < 0:
         raise SynthprobeError(f"worst is {given.worst}: it must be a whole number from 0.")
+    if given.worst > _MOST_WORST:
+        raise SynthprobeError(f"worst is {given.worst}: it must be at most {_MOST_WORST}.")
     if given.explain is not None and not given.worst:
         raise SynthprobeError("--explain draws the worst samples: take --worst 1 or more.")
     if given.pictures is not None and not given.worst:
@@ -322,7 +325,7 @@ def _pairs(option: str, words: Sequence[str]) -> dict[str, Any]:
             raise SynthprobeError(f"{option} {word} is not of the form NAME=VALUE.")
         try:
             found[name] = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             found[name] = value
     return found
 

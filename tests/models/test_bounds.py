@@ -42,6 +42,43 @@ def test_counts_of_many_runs_are_bounded(tmp_path, capsys, command, option, valu
     assert not out.exists()
 
 
+@pytest.mark.parametrize("value", [HUGE, "0"])
+def test_runs_at_a_time_are_bounded(tmp_path, capsys, value) -> None:
+    out = tmp_path / "out"
+    words = ["table", "2", "--out", str(out), "--jobs", value]
+    refused(words, f"jobs is {value}: it must be a whole number from 1 to 256", capsys)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("value", [HUGE, "100000"])
+def test_channels_to_look_at_are_bounded(capsys, value) -> None:
+    words = ["inspect", "lambda", "--width", value]
+    refused(words, f"--width is {value}: it must be at most 4096", capsys)
+
+
+@pytest.mark.parametrize(
+    ("shape", "sentence"),
+    [
+        ("100000x100000", "10000000000 positions: at most 1048576 are looked at"),
+        ("1048577", "1048577 positions"),
+        ("9" * 5000, "is not a shape such as 64x64"),
+    ],
+)
+def test_positions_to_look_at_are_bounded(capsys, shape, sentence) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["inspect", "lambda", "--shape", shape])
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert sentence in error
+    assert len(error) < 400
+
+
+@pytest.mark.parametrize("value", ["10000000", "-1"])
+def test_the_worst_are_bounded(file, tmp_path, capsys, value) -> None:
+    words = ["eval", str(tmp_path / "c.pt"), "--on", str(file), "--worst", value]
+    refused(words, f"worst is {value}: it must be", capsys)
+
+
 @pytest.mark.parametrize(
     ("variables", "sentence"),
     [

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -60,6 +64,42 @@ def test_an_older_checkpoint_stays_when_the_new_one_cannot_be_written(
         saved.save(tmp_path / "c.pt")
     assert (tmp_path / "c.pt").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["c.pt"]
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from synthprobe_data import SynthprobeError
+from tests.models.test_checkpoint import example
+path = Path(sys.argv[1])
+example().save(path)
+before = path.read_bytes()
+for limit in range(0, len(before), 97):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    try:
+        example().save(path)
+    except SynthprobeError as error:
+        assert str(error) == f"{path} could not be written: File too large.", error
+    else:
+        raise AssertionError(limit)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+print("all refused")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs limits of processes")
+def test_a_full_disk_gets_a_sentence_wherever_it_is_met(tmp_path) -> None:
+    # PyTorch raises an error of its own there, or ends the process.
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(tmp_path / "c.pt")],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "all refused\n"), done.stderr
 
 
 class Evil:

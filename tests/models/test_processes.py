@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -41,13 +42,14 @@ STEP_CALLS = 3
 
 def train(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
     start = [*TORCHRUN, "-m", "synthprobe_models.cli", "train"]
-    return subprocess.run(
-        [*start, *map(str, words), "--picture-every", "0"],
-        env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with tempfile.TemporaryDirectory() as folder:  # torchrun leaves its logs there
+        return subprocess.run(
+            [*start, *map(str, words), "--picture-every", "0"],
+            env={**os.environ, "OMP_NUM_THREADS": "1", "TMPDIR": folder, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
 
 @pytest.fixture(scope="module")
