@@ -152,7 +152,7 @@ def _checks(facts: CardFacts) -> list[str]:
     elif not facts.known:
         parts.append(
             f"That is what {_files_state(facts)}: when this card was written, the samples were not "
-            "made again to compare. `synthprobe-shards verify` does that."
+            "made again with the same bytes. `synthprobe-shards verify` compares them."
         )
     files = "file" if len(facts.files) == 1 else "files"
     parts.append(

@@ -29,7 +29,7 @@ SMALL: dict[str, Config] = {
 MAKES = "This command makes the same samples"
 MADE_AGAIN = "every sample was made again from settings, seed, split and index"
 STATED = "though nobody made the samples again to compare"
-NOT_MADE_AGAIN = "the samples were not made again to compare"
+NOT_MADE_AGAIN = "the samples were not made again with the same bytes"
 
 
 def make(name: str, path: Path) -> Path:
