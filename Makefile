@@ -5,14 +5,15 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 
-.PHONY: help rde test lint format bench clean
+.PHONY: help rde test coverage lint format bench clean
 
 help:
 	@echo "make rde     generate the Rectangle Depth Estimation dataset into rde.h5"
 	@echo "make test    run every check: lint, then the tests"
-	@echo "make lint    ruff check, ruff format --check, mypy"
+	@echo "make lint    ruff check, ruff format --check, mypy, lint-imports"
 	@echo "make format  let ruff set the layout and the imports right"
 	@echo "make bench   time the generator"
+	@echo "make coverage  what the last make test did not reach, by file"
 	@echo "make clean   remove caches and build artefacts; keeps datasets and $(VENV)"
 	@echo "PYTHON=...   the Python (3.11 or newer) that $(VENV) is made with; now $(PYTHON)"
 
@@ -26,12 +27,18 @@ endif
 
 test: lint
 	@# Two processes with a thread each: PyTorch would take two for each of them.
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=
+	@echo "Lines and branches covered: $$($(BIN)/python -m coverage report --format=total)% (make coverage: by file)"
+
+coverage: $(INSTALLED_DEV)
+	@test -f .coverage || { echo "There is nothing to report yet: run make test first." >&2; exit 1; }
+	$(BIN)/python -m coverage report --show-missing --skip-covered --sort=cover
 
 lint: $(INSTALLED_DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: $(INSTALLED_DEV)
 	$(BIN)/ruff check --fix .
@@ -41,7 +48,8 @@ bench: $(INSTALLED)
 	$(BIN)/python tools/bench_generate.py
 
 clean:
-	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache \
+	    .hypothesis .coverage
 	rm -f $(INSTALLED) $(INSTALLED_DEV)
 	find synthprobe_data synthprobe_models tests tools -name __pycache__ -prune -exec rm -rf {} +
 

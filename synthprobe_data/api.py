@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from numpy.typing import NDArray
 
+from synthprobe_data.config import Config
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.generation.file import RunSummary, generate_file
 from synthprobe_data.random import check_seed
 from synthprobe_data.registry import find_dataset
-from synthprobe_data.run import RunSummary, generate_file
-from synthprobe_data.settings import Config
 
 Sample = dict[str, NDArray[Any]]
 """One row of a file: the arrays by name."""
@@ -83,7 +83,7 @@ def _iterate(
 ) -> Iterator[Sample]:
     while stop is None or start < stop:
         count = _ROWS_AT_ONCE if stop is None else min(_ROWS_AT_ONCE, stop - start)
-        block, _ = source.generate_block(config, seed, split, start, count)
+        block = source.generate_block(config, seed, split, start, count)
         for row in range(count):
             yield {name: column[row] for name, column in block.items()}
         start += count
@@ -94,7 +94,9 @@ def make_file(
     path: str | Path,
     *,
     train: int | None = None,
+    validation: int | None = None,
     test: int | None = None,
+    splits: Mapping[str, int] | None = None,
     seed: int = 0,
     config: Config | None = None,
     workers: int | None = None,
@@ -110,8 +112,10 @@ def make_file(
         A name in `synthprobe_data.DATASETS`.
     path
         The file to write. It appears under this name only when it is complete.
-    train, test
-        Number of samples; the canonical ones by default.
+    train, validation, test
+        Number of samples; the canonical ones by default. Not every dataset has a validation split.
+    splits
+        The same for any splits that the dataset has, by name.
     seed
         Any whole number from 0 to 2**64 - 1.
     config
@@ -128,14 +132,17 @@ def make_file(
     source = find_dataset(dataset)
     if config is not None:
         _check_config(source, config)
-    given = {"train": train, "test": test}
     sizes = source.sizes(source.config() if config is None else config)
+    given = {"train": train, "validation": validation, "test": test, **(splits or {})}
+    asked = {split: size for split, size in given.items() if size is not None}
+    for split in asked.keys() - sizes.keys():
+        raise SynthprobeError(f"{dataset} has no split {split!r}: it has {' and '.join(sizes)}.")
     return generate_file(
         path,
         source,
         config,
         seed=seed,
-        splits={s: n if given[s] is None else given[s] for s, n in sizes.items()},  # type: ignore[misc]
+        splits={**sizes, **asked},
         workers=workers,
         force=force,
         progress=progress,

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final, Self
 
-from synthprobe_data.words import counted
+from synthprobe_data.text import counted
 
 SECONDS: Final = 5.0
 """Between two lines at least, and before the first."""

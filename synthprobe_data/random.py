@@ -1,8 +1,8 @@
 """The random stream of a sample: counter-based, and ours down to the last bit.
 
 A stream is Philox4x64-10 with the key (seed, domain) and the counter (block, 0, index, 0). The
-domain names the format version, the dataset and the split, so that no two samples of any seed,
-split or index share a stream, and no sample depends on how many others there are. NumPy's
+domain names the version of the streams, the dataset and the split, so that no two samples of any
+seed, split or index share a stream, and no sample depends on how many others there are. NumPy's
 ``Philox`` gives the same raw bits, which the tests use; the mapping to integers is ours, because
 NumPy keeps only the raw bits of its generators stable.
 """
@@ -15,10 +15,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthprobe_data.bits import kernel, multiply_high
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.kernel import kernel, multiply_high
 
-FORMAT_VERSION: Final = 1
+STREAM_VERSION: Final = 1
+"""Part of the domain: another version would make every sample a different one."""
 MAX_SEED: Final = 2**64 - 1
 
 # Where things stand in the array that holds a stream.
@@ -49,7 +50,7 @@ def check_seed(seed: int) -> int:
 
 def domain(dataset: str, split: str) -> int:
     """The half of the key that tells datasets and splits apart."""
-    name = f"synthprobe/{FORMAT_VERSION}/{dataset}/{split}".encode()
+    name = f"synthprobe/{STREAM_VERSION}/{dataset}/{split}".encode()
     return int.from_bytes(hashlib.sha256(name).digest()[:8], "little")
 
 

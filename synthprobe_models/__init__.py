@@ -9,16 +9,51 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from synthprobe_models.data import ShardDataset, StreamDataset, to_network
+    from synthprobe_models.data.torch_datasets import ShardDataset, StreamDataset, to_network
+    from synthprobe_models.metrics import METRICS, Metric
+    from synthprobe_models.networks.stack import LayerStack
+    from synthprobe_models.networks.unet import UNet
+    from synthprobe_models.probes.ability import Ability, Evidence, Outcome
+    from synthprobe_models.probes.probe import PresetData, Probe, scaled
     from synthprobe_models.registry import structure
+    from synthprobe_models.scoring.score import Score, score
 
-__all__ = ["ShardDataset", "StreamDataset", "structure", "to_network"]
+__all__ = [
+    "METRICS",
+    "Ability",
+    "Evidence",
+    "LayerStack",
+    "Metric",
+    "Outcome",
+    "PresetData",
+    "Probe",
+    "Score",
+    "ShardDataset",
+    "StreamDataset",
+    "UNet",
+    "scaled",
+    "score",
+    "structure",
+    "to_network",
+]
 
 _HOMES: Final = {
-    "ShardDataset": "data",
-    "StreamDataset": "data",
+    "Ability": "probes.ability",
+    "Evidence": "probes.ability",
+    "LayerStack": "networks.stack",
+    "METRICS": "metrics",
+    "Metric": "metrics",
+    "Outcome": "probes.ability",
+    "PresetData": "probes.probe",
+    "Probe": "probes.probe",
+    "Score": "scoring.score",
+    "ShardDataset": "data.torch_datasets",
+    "StreamDataset": "data.torch_datasets",
+    "UNet": "networks.unet",
+    "scaled": "probes.probe",
+    "score": "scoring.score",
     "structure": "registry",
-    "to_network": "data",
+    "to_network": "data.torch_datasets",
 }
 
 

@@ -22,6 +22,10 @@ Loss = Callable[..., Tensor]
 
 LEAST_DEPTH: Final = 1 / 256
 """Below it the logarithm goes on as a straight line; no target of RDE is smaller."""
+BACKGROUND_OF_TWO: Final = 1 / 2
+MIDDLE_OF_TWO: Final = 5 / 6
+"""Of pictures with two ranks: what tells the background from rectangles, and the middle between the
+two."""
 ADABINS_SCALE: Final = 10.0
 ADABINS_VARIANCE: Final = 0.85
 """The constants of AdaBins: the factor before the root, and the part of the squared mean that is
@@ -93,14 +97,34 @@ def two_task(prediction: Tensor, target: Tensor, *, classes: Tensor, weight: flo
     return (1 - weight) * segmentation + weight * silog(depth, target)
 
 
+def rank_cross_entropy(prediction: Tensor, target: Tensor) -> Tensor:
+    """The cross entropy of saying which of two ranks a pixel has, over the pixels of rectangles.
+
+    The logit is how far the prediction lies above the middle between the two.
+
+    Parameters
+    ----------
+    prediction, target
+        Ranks as networks see them, (n, 1, H, W): 1/3 for the background, 2/3 and 1. Each picture
+        counts the same.
+    """
+    predicted, true = _rows(prediction, target)
+    rectangle = true > BACKGROUND_OF_TWO
+    front = (true > MIDDLE_OF_TWO).to(predicted.dtype)
+    entropy = F.binary_cross_entropy_with_logits(predicted - MIDDLE_OF_TWO, front, reduction="none")
+    counts = rectangle.sum(1).clamp(min=1)
+    return ((entropy * rectangle).sum(1) / counts).mean()
+
+
 LOSSES: Final[Mapping[str, Loss]] = {
     "scale-invariant": scale_invariant,
     "silog": silog,
     "mse": mse,
     "two-task": two_task,
+    "rank-cross-entropy": rank_cross_entropy,
 }
-"""By name. All take a prediction and a target; ``two-task``, which is for networks with two tasks,
-also needs ``classes``."""
+"""By name. All take a prediction and a target. ``rank-cross-entropy`` is for two ranks;
+``two-task``, which is for networks with two tasks, also needs ``classes``."""
 
 
 def find_loss(name: str) -> Loss:

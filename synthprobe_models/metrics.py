@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Final
 
@@ -30,8 +30,15 @@ GREATEST_RATIO: Final = 1.25
 """The δ of `Delta`. With a target in single precision its product is exact."""
 
 
+METRICS: Final[dict[str, type[Metric]]] = {}
+"""By name: all that are defined, here or by the probes of other packages."""
+
+
 class Metric(ABC):
-    """A mean over samples that is given batches of any size."""
+    """A mean over samples that is given batches of any size.
+
+    A subclass with a name of its own is known by it from then on.
+    """
 
     name: ClassVar[str]
     """As in JSON and CSV."""
@@ -40,6 +47,11 @@ class Metric(ABC):
     higher_is_better: ClassVar[bool]
     meaning: ClassVar[str]
     """What it is, in a few words."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "name" in vars(cls):
+            METRICS[cls.name] = cls
 
     def __init__(self) -> None:
         self.values: list[float | None] = []
@@ -274,19 +286,6 @@ class MeanLoss(Metric):
         ]
 
 
-METRICS_OF: Final[Mapping[str, tuple[Callable[[], Metric], ...]]] = {
-    "rde": (Ord, Delta, Rmse),
-    "centered-square": (Iou,),
-    "color-code": (MaskedCodeAccuracy,),
-}
-"""By the name of a dataset: what makes its metrics, in the order of the paper's tables."""
-
-
-METRICS: Final[Mapping[str, type[Metric]]] = {
-    metric.name: metric
-    for metric in (MeanLoss, Ord, Delta, Rmse, Iou, MaskedCodeAccuracy, SegmentationAccuracy)
-}
-"""By name."""
 GAP: Final = "gap"
 """Beside the metrics in a result: the generalisation gap, of which lower is better, too."""
 

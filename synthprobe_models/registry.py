@@ -100,6 +100,8 @@ class Network:
     """``build(inputs, outputs, shape, **options)``."""
     probes: tuple[str, ...]
     """The probes that it fits."""
+    is_frame: bool = False
+    """Whether it is what structures are put into, without one."""
 
 
 STRUCTURES: Final[dict[str, Structure]] = {}
@@ -151,7 +153,12 @@ def structure(
 
 
 def network(
-    name: str, *, probes: Sequence[str], title: str | None = None, source: str = ""
+    name: str,
+    *,
+    probes: Sequence[str],
+    title: str | None = None,
+    source: str = "",
+    is_frame: bool = False,
 ) -> Callable[[_Built], _Built]:
     """Give a whole network its name: a decorator for its class, or for what builds it.
 
@@ -161,6 +168,8 @@ def network(
         As for `structure`.
     probes
         The probes that it fits.
+    is_frame
+        Whether it is what structures are put into, without one.
     """
 
     def register(build: _Built) -> _Built:
@@ -171,6 +180,7 @@ def network(
             source=source,
             build=build,
             probes=tuple(probes),
+            is_frame=is_frame,
         )
         return build
 
@@ -196,7 +206,7 @@ def _names(entries: Mapping[str, object]) -> str:
 
 
 def _check_new(name: str) -> None:
-    if not re.fullmatch(r"\w[\w.+-]*", name):  # files are named after it
+    if not re.fullmatch(r"(timm:)?\w[\w.+-]*", name):  # files are named after it
         raise SynthprobeError(f"{name!r} is no name: take letters, digits and hyphens.")
     if name in STRUCTURES or name in NETWORKS:
         raise SynthprobeError(f"the name {name!r} is taken: choose another one.")

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+
+import synthprobe_data
 
 ROOT = Path(__file__).parents[1]
 PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -58,4 +61,12 @@ def test_the_project_has_addresses() -> None:
     assert all(url.startswith("https://") for url in urls.values())
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
     assert f"repository-code: {urls['Source']}\n" in citation
-    assert PYPROJECT["project"]["dynamic"] == ["readme"]
+    assert PYPROJECT["project"]["dynamic"] == ["readme", "version"]
+
+
+def test_the_version_is_written_once_and_the_citation_has_it() -> None:
+    source = PYPROJECT["tool"]["hatch"]["version"]["path"]
+    assert (ROOT / source).samefile(Path(synthprobe_data.__file__))
+    assert "version" not in PYPROJECT["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert citation["version"] == synthprobe_data.__version__

@@ -31,7 +31,8 @@ def test_the_python_of_the_readme_runs_as_it_stands(
 
 
 def test_the_commands_of_the_readme_are_understood_and_write_to_names_of_their_own() -> None:
-    from synthprobe_data import cli, shards_cli
+    from synthprobe_data.cli import gen as cli
+    from synthprobe_data.cli import shards as shards_cli
 
     commands = re.findall(r"^synthprobe-(gen|shards) (.*)", README.read_text("utf-8"), re.MULTILINE)
     written = []
@@ -49,7 +50,7 @@ def test_the_structure_of_the_readme_is_known_to_every_probe_and_to_the_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("torch")
-    from synthprobe_models.cli import main
+    from synthprobe_models.cli.main import main
     from synthprobe_models.probes import PROBES
     from synthprobe_models.registry import STRUCTURES
 

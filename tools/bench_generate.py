@@ -1,4 +1,4 @@
-"""How fast the generators are; RDE also beside SciPy's blur of its pictures and beside the paper.
+"""How fast the generators are; RDE and twins also beside SciPy's blur of their pictures.
 
 Run it on an otherwise idle machine; it prints one table in Markdown. Timings are taken in turn with
 ``scipy.ndimage.gaussian_filter`` on the same pictures, so that the ratios hold on a shared machine.
@@ -20,6 +20,7 @@ import h5py
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
+from synthprobe_data.generation.file import generate_file, plan
 from synthprobe_data.rde import RDE, RdeConfig
 from synthprobe_data.rde.generate import (
     KEPT,
@@ -27,12 +28,13 @@ from synthprobe_data.rde.generate import (
     UNDECIDED_SCENES,
     UNREADABLE_SCENES,
     UNSTABLE_SCENES,
+    generate_with_tally,
 )
-from synthprobe_data.run import generate_file, plan
 from synthprobe_data.shards.digest import row_digests
 from synthprobe_data.shards.layout import columns_of
 from synthprobe_data.shards.pack import pack_block
 from synthprobe_data.shards.writer import LIBVER, ShardWriter
+from synthprobe_data.twins import TWINS, TwinsConfig
 
 PAPER_SECONDS = 8 * 3600 / 62_500
 ROUNDS = 30
@@ -57,7 +59,7 @@ def one_pair(folder: Path) -> None:
     with h5py.File(folder / "pair.h5", "w", libver=LIBVER) as file:
         writer = ShardWriter(file, columns, sum(task.count for task in tasks))
         for task in tasks:
-            block, _ = RDE.generate_block(config, 0, task.split, task.start, task.count)
+            block = RDE.generate_block(config, 0, task.split, task.start, task.count)
 
             def make(task=task):
                 return RDE.generate_block(config, 0, task.split, task.start, task.count)
@@ -91,6 +93,57 @@ def one_pair(folder: Path) -> None:
     )
 
 
+def other_settings() -> None:
+    """Scenes of other numbers and colours beside plain ones, in turn, by the time of the core."""
+    plain = RdeConfig()
+    kinds = {
+        "colours of its own": RdeConfig(palette="random"),
+        "3 to 10 rectangles": RdeConfig(min_rectangles=3),
+        "both": RdeConfig(palette="random", min_rectangles=3),
+    }
+    for what, config in kinds.items():
+        ratios = []
+        for number in range(ROUNDS + 1):
+            taken = []
+            for settings in (plain, config):
+                started = time.process_time()
+                RDE.generate_block(settings, 0, "train", 250 * number, 250)
+                taken.append(time.process_time() - started)
+            ratios.append(taken[1] / taken[0])
+        row(f"{what}, against plain RDE", f"{statistics.median(ratios[1:]):.2f}", "at most 1.2")
+
+
+def twin_pairs() -> None:
+    """Pairs of twins in one process, in turn with SciPy's blur of their pictures."""
+    config, pairs = TwinsConfig(), 500
+    rounds: list[dict[str, float]] = []
+    for number in range(ROUNDS + 1):
+        start = 2 * pairs * number
+        block = TWINS.generate_block(config, 0, "train", start, 2 * pairs)
+
+        def make(start=start):
+            TWINS.generate_block(config, 0, "train", start, 2 * pairs)
+
+        def blur(pictures=block["image"]):
+            for picture in pictures:
+                gaussian_filter(picture, (0.7, 0.7, 0))
+
+        started = time.process_time()
+        make()
+        own = time.process_time() - started
+        times = {"make": seconds(make), "blur": seconds(blur), "own": own}
+        rounds.append({name: taken / pairs for name, taken in times.items()})
+    del rounds[0]  # compiling, warming up
+    middle = {name: statistics.median(r[name] for r in rounds) for name in rounds[0]}
+    ratio = statistics.median(r["make"] / r["blur"] for r in rounds)
+    row(
+        "one pair of twins: draw, exchange, certify, render, measure",
+        f"{middle['own'] * 1e6:.0f} µs of a core",
+    )
+    row("- pairs a second and core", f"{1 / middle['own']:,.0f}", "at least 5,000")
+    row("- against `gaussian_filter` on both pictures", f"{ratio:.2f}")
+
+
 def two_workers(folder: Path, samples: int) -> None:
     """Throughput of two workers against one, both warm."""
     times: dict[int, list[float]] = {1: [], 2: []}
@@ -115,7 +168,9 @@ def peak_memory(arguments: list[str]) -> tuple[float, list[float], str]:
     """Seconds, peak megabytes of each process, and what a run of the command says."""
     started = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-m", "synthprobe_data.cli", *arguments], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "synthprobe_data.cli.gen", *arguments],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     peaks: dict[int, float] = {}
 
@@ -174,6 +229,7 @@ def other_datasets(folder: Path) -> None:
     for name, samples, goal in (
         ("centered-square", "1,936", ""),
         ("color-code", "30,000", "at most 3 s"),
+        ("twins", "48,000", ""),
     ):
         path = folder / f"{name}.h5"
         runs = [peak_memory([name, "--force", "--out", str(path)]) for _ in range(6)][1:]
@@ -187,8 +243,10 @@ def scenes(count: int) -> None:
 
     def tally(mode: str) -> np.ndarray:
         config, step = RdeConfig(mode=mode), 500
-        blocks = (RDE.generate_block(config, 1, "bench", s, step)[1] for s in range(0, count, step))
-        return sum(blocks, np.zeros(6, np.int64))
+        blocks = (
+            generate_with_tally(config, 1, "bench", s, step)[1] for s in range(0, count, step)
+        )
+        return sum(blocks, np.zeros(7, np.int64))
 
     rules = tally("rules")
     row(
@@ -215,6 +273,8 @@ def main() -> None:
         folder = Path(name)
         print("| what | measured | goal |\n|---|---|---|")
         one_pair(folder)
+        other_settings()
+        twin_pairs()
         two_workers(folder, 4_000 if quick else 20_000)
         start_up(folder)
         other_datasets(folder)

@@ -22,10 +22,10 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
-from synthprobe_data.cards.facts import machine
-from synthprobe_models.counting import build_bare, count_parameters
+from synthprobe_data import describe_machine
+from synthprobe_models.networks.counting import build_bare, count_parameters
 from synthprobe_models.registry import STRUCTURES
-from synthprobe_models.runs import commit
+from synthprobe_models.training.run import commit
 
 Form = Callable[[Tensor], Tensor]
 
@@ -407,7 +407,7 @@ def main() -> None:
 def page(lines: list[str]) -> str:
     """What was measured as a page: how, what, and where it comes from."""
     command = shlex.join(["python", "tools/bench_layers.py", *sys.argv[1:]])
-    origin = f"`{command}`, commit {commit()}, torch {torch.__version__}, on: {machine()}."
+    origin = f"`{command}`, commit {commit()}, torch {torch.__version__}, on: {describe_machine()}."
     how = (__doc__ or "").strip()
     return "\n".join(["# Time and memory of the structures", "", how, "", *lines, "", origin, ""])
 

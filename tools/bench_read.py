@@ -23,7 +23,7 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset
 
 from synthprobe_data import RdeConfig, make_file, open_dataset
 from synthprobe_models import ShardDataset, StreamDataset, to_network
-from synthprobe_models.data import normalisation_of
+from synthprobe_models.data.torch_datasets import normalisation_of
 
 BATCH = 32
 GOAL = 1 / 3

@@ -19,21 +19,21 @@ SIZES = {64: 5, 128: 10, 256: 15, 1024: 20}
 GOAL = 3
 
 
-def microseconds(work: Callable[[], object]) -> float:
+def microseconds(work: Callable[..., object], *arguments: object) -> float:
     started = time.perf_counter()
-    work()
+    work(*arguments)
     return (time.perf_counter() - started) * 1e6
 
 
 def compare(size: int, n: int, rounds: int) -> None:
     config = RdeConfig(height=size, width=size, n_rectangles=n)
     palette = RDE.attributes(config)["palette"]
-    block, _ = RDE.generate_block(config, 0, "bench", 0, rounds + 1)
+    block = RDE.generate_block(config, 0, "bench", 0, rounds + 1)
     times: list[tuple[float, float, float]] = []
     for picture in block["image"]:
-        with_palette = microseconds(lambda picture=picture: solve(picture, palette))
-        without = microseconds(lambda picture=picture: solve(picture))
-        blur = microseconds(lambda picture=picture: gaussian_filter(picture, (0.7, 0.7, 0)))
+        with_palette = microseconds(solve, picture, palette)
+        without = microseconds(solve, picture)
+        blur = microseconds(gaussian_filter, picture, (0.7, 0.7, 0))
         times.append((blur, with_palette, without))
     del times[0]  # compiling, warming up
     blur, *solved = (statistics.median(column) for column in zip(*times, strict=True))

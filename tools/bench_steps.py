@@ -19,17 +19,15 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from synthprobe_data import DATASETS
-from synthprobe_data.cards.facts import machine
-from synthprobe_models.costs import count_parts
-from synthprobe_models.data import StreamDataset, find_representation
+from synthprobe_data import DATASETS, describe_machine
+from synthprobe_models.data.torch_datasets import StreamDataset
+from synthprobe_models.experiments.table import Row, find_rows, find_table
+from synthprobe_models.inspection.costs import count_parts
 from synthprobe_models.losses import find_loss
 from synthprobe_models.optim import make_optimizer
 from synthprobe_models.probes import find_probe
-from synthprobe_models.published import Row, find_rows
-from synthprobe_models.runs import commit
-from synthprobe_models.settings import TrainSettings, preset
-from synthprobe_models.tables import DATA
+from synthprobe_models.training.run import commit
+from synthprobe_models.training.settings import TrainSettings
 
 SIZE = "paper"
 SAMPLES = {1: 2, 2: 4, 3: 8}
@@ -159,17 +157,18 @@ def product(rounds: int) -> float:
 
 def measure(row: Row, samples: int, rounds: int) -> Cost:
     """The cost of a row, as its preset trains it."""
-    settings = TrainSettings(**preset(row.probe, SIZE), name=row.name, probe=row.probe)
-    config = DATASETS[row.probe].config.from_dict(dict(DATA[row.table, SIZE].config))
+    probe = find_probe(row.probe)
+    settings = TrainSettings(**probe.preset(SIZE), name=row.name, probe=row.probe)
+    config = DATASETS[row.probe].config.from_dict(dict(find_table(row.table).data[SIZE].config))
     stream = StreamDataset(row.probe, split="train", config=config)
     chosen = stream.at(range(samples))
-    x = torch.stack([sample[find_representation(row.probe).input] for sample in chosen])
+    x = torch.stack([sample[probe.input] for sample in chosen])
     target = torch.stack([sample["target"] for sample in chosen])
     positions = x[0, 0].numel()
     queries = torch.randperm(positions)[: max(1, round(positions * settings.queries))]
 
     def build() -> nn.Module:
-        network = find_probe(row.probe).make(row.name)
+        network = probe.make(row.name)
         return network if settings.queries == 1 else Asked(network, queries)
 
     network = build()
@@ -245,7 +244,7 @@ def main() -> None:
             command=" ".join(["python tools/bench_steps.py", *sys.argv[1:]]),
             commit=commit(),
             torch=torch.__version__,
-            machine=machine(),
+            machine=describe_machine(),
             table="\n".join(text),
             edge=EDGE,
             product=1e3 * typical,

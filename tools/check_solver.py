@@ -19,6 +19,7 @@ from joblib import Parallel, delayed
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.rde import RDE, RdeConfig, Reading, solve
 from synthprobe_data.rde.config import TEST, TRAIN
+from synthprobe_data.rde.palette import fixed_palette
 from synthprobe_data.rde.solver.order import CONVEXITY
 
 BLOCK = 250
@@ -33,6 +34,7 @@ FRESH = {
     "256 pixels, 15 rectangles": RdeConfig(height=256, width=256, n_rectangles=15),
     "64 by 256 pixels, 8 rectangles": RdeConfig(height=64, width=256, n_rectangles=8),
 }
+OWN_COLORS = RdeConfig(palette="random", min_rectangles=3)
 
 
 def wrong_with(reading: Reading, sample: dict[str, Any]) -> str | None:
@@ -55,8 +57,8 @@ def check_block(
     config: RdeConfig, seed: int, split: str, start: int, count: int, palette: bool
 ) -> Counter[str]:
     found: Counter[str] = Counter()
-    block, _ = RDE.generate_block(config, seed, split, start, count)
-    colors = RDE.attributes(config)["palette"] if palette else None
+    block = RDE.generate_block(config, seed, split, start, count)
+    colors = fixed_palette(config) if palette else None
     for row in range(count):
         sample = {name: column[row] for name, column in block.items()}
         try:
@@ -79,7 +81,7 @@ def row(
         for split, count in splits.items()
         for start, length in blocks(count)
     )
-    found = sum(Parallel(workers)(jobs), Counter())
+    found = sum(Parallel(workers)(jobs), Counter[str]())
     right, total = found.pop("right", 0), sum(splits.values())
     print(f"| {what} | {'yes' if palette else 'no'} | {total} | {right} |", flush=True)
     for name in list(found)[:SHOWN]:
@@ -90,10 +92,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fresh", type=int, default=10_000, help="fresh samples (10000)")
     parser.add_argument("--no-canonical", action="store_true", help="leave out the 62,500")
+    parser.add_argument("--only-own-colors", action="store_true", help="only random colours")
     parser.add_argument("--workers", type=int, default=1)
     given = parser.parse_args()
     print("| certified samples | palette given | pictures | read right |\n|---|---|---|---|")
-    for palette in (True, False):
+    splits = {"fresh": given.fresh}
+    row("colours of its own, 3 to 10 rectangles", OWN_COLORS, 2_000, splits, False, given.workers)
+    for palette in () if given.only_own_colors else (True, False):
         if not given.no_canonical:
             splits = {"train": TRAIN, "test": TEST}
             row("canonical", RdeConfig(), 0, splits, palette, given.workers)

@@ -17,9 +17,9 @@ from joblib import Parallel, delayed
 from PIL import Image, ImageDraw, ImageFont
 
 from synthprobe_data.rde import RDE, RdeConfig, Scene, read_scene, solve
-from synthprobe_data.rde.marks import visible_centres
+from synthprobe_data.rde.alternatives import second_scene
+from synthprobe_data.rde.geometry import visible_centres
 from synthprobe_data.rde.reference import render
-from synthprobe_data.rde.solver.alternatives import second_scene
 
 BLOCK = 100
 TIMES, GAP, TEXT = 2, 10, 13
@@ -57,8 +57,9 @@ def examine(config: RdeConfig, sample: dict[str, Any], found: Counter[str]) -> S
 def examine_block(
     config: RdeConfig, seed: int, start: int, count: int, shown: int
 ) -> tuple[Counter[str], list[Image.Image]]:
-    found, strips = Counter[str](), []
-    block, _ = RDE.generate_block(config, seed, "train", start, count)
+    found = Counter[str]()
+    strips: list[Image.Image] = []
+    block = RDE.generate_block(config, seed, "train", start, count)
     for row in range(count):
         sample = {name: column[row] for name, column in block.items()}
         second = examine(config, sample, found)
@@ -82,12 +83,17 @@ def drawing(scene: Scene, first: Scene, colors: Any) -> Image.Image:
         for y in range(y0 * TIMES, bottom, 6):
             for x in (x0 * TIMES, right):
                 draw.line((x, y, x, min(y + 2, bottom)), ink)
-    for k, (x, y) in visible_centres(scene.label).items():
+    for k, (across, down) in visible_centres(scene.label).items():
         at = np.argwhere(scene.label == k + 1)[0]
         same = scene.rank[tuple(at)] == first.rank[tuple(at)]
         text, ink = str(int(scene.rectangle_rank[k])), (0, 0, 0) if same else (200, 0, 0)
         draw.text(
-            (x * TIMES, y * TIMES), text, ink, font, anchor="mm", stroke_width=0 if same else 1
+            (across * TIMES, down * TIMES),
+            text,
+            ink,
+            font,
+            anchor="mm",
+            stroke_width=0 if same else 1,
         )
     draw.rectangle((0, 0, image.width - 1, image.height - 1), None, (160, 160, 160))
     return image

@@ -4,7 +4,7 @@
 
 alters small files of every dataset: superblock, object headers, heaps, B-trees, chunk indexes. A
 plain change would be told by HDF5's checksums (Bob Jenkins' lookup3), so those of all blocks that
-were touched are computed again. Each file is looked over by the guard, and what passes is read by
+were touched are computed again. Each file is validated by the guard, and what passes is read by
 ``info``, ``verify`` and ``open_dataset`` in a process of its own, which may not crash, hang or take
 1 GB. With ``--unguarded`` the guard is left out: then some do.
 """
@@ -25,6 +25,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +42,10 @@ from synthprobe_data import (
     make_file,
     open_dataset,
 )
+from synthprobe_data.convert.merge_split import split
+from synthprobe_data.inspect.info import describe
 from synthprobe_data.shards import guard
-from synthprobe_data.shards.edit import split
-from synthprobe_data.shards.info import describe
-from synthprobe_data.shards.verify import verify
+from synthprobe_data.verification.verify import verify
 
 MAX_MEGABYTES = 1000
 BATCH = 50
@@ -75,7 +76,7 @@ def _word(data: NDArray[np.uint8], at: int) -> np.uint32:
 
 
 @numba.njit
-def lookup3(data: NDArray[np.uint8]) -> int:
+def lookup3(data: Any) -> Any:
     """Bob Jenkins' hash of some bytes, as HDF5 has it: the start value is 0."""
     length = len(data)
     a = b = c = np.uint32(0xDEADBEEF + length)
@@ -110,7 +111,7 @@ def lookup3(data: NDArray[np.uint8]) -> int:
 
 
 @numba.njit
-def _checked_length(data: NDArray[np.uint8], start: int, longest: int) -> int:
+def _checked_length(data: Any, start: Any, longest: Any) -> Any:
     """The shortest length from ``start`` that its checksum follows; 0 if there is none."""
     for length in range(8, min(longest, len(data) - 4 - start) + 1):
         end = start + length
@@ -226,6 +227,10 @@ def _end(data: bytearray, block: Block) -> int:
     return end if end + 4 <= len(data) else block.end
 
 
+def _row_chunks(given: Callable[[h5py.Dataset], dict[str, Any]], d: h5py.Dataset) -> dict[str, Any]:
+    return {**given(d), "chunks": (1, *d.shape[1:])}
+
+
 def make_bases(folder: Path) -> list[Base]:
     """Small files of every dataset, as they are written and as others may write them."""
     rde = RdeConfig(height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3)
@@ -253,7 +258,7 @@ def make_bases(folder: Path) -> list[Base]:
         _rewrite(
             folder / "many.h5",
             folder / f"many-{way}.h5",
-            lambda d, given=given: {**given(d), "chunks": (1, *d.shape[1:])},
+            partial(_row_chunks, given),
         )
     found = [*sorted(folder.glob("*.h5")), min((folder / "shards").glob("*.h5"))]
     bases = []
@@ -359,12 +364,12 @@ def attack(
     guarded: bool,
     keep: Path | None = None,
 ) -> dict[str, Any]:
-    """Alter, look over and use so many files; return how often what came of it."""
+    """Alter, validate and use so many files; return how often what came of it."""
     guards: Counter[str] = Counter()
     callers: Counter[str] = Counter()
     peak, bad = 0.0, []
     for batch in mutations(bases, count, seed, work):
-        refused = _looked_over([path for _, path, _ in batch], guards) if guarded else {}
+        refused = _refused([path for _, path, _ in batch], guards) if guarded else {}
         for number, path, opened in batch:
             if not guarded:
                 for shard in opened.glob("*.h5") if opened.is_dir() else [path]:
@@ -389,12 +394,12 @@ def attack(
     }
 
 
-def _looked_over(paths: list[Path], guards: Counter[str]) -> set[Path]:
+def _refused(paths: list[Path], guards: Counter[str]) -> set[Path]:
     """The files that the guard refuses; counts why."""
     refused: set[Path] = set()
     while paths:
         again = []
-        for path, sentence in guard.look_over(paths, LIMITS):
+        for path, sentence in guard.validate_files(paths, LIMITS):
             if sentence is None:
                 guards["passed"] += 1
             elif "was not looked at" in sentence:

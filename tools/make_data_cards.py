@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from synthprobe_data import DATASETS
-from synthprobe_data.cards.paths import card_paths
+from synthprobe_data.shards.card_paths import card_paths
 
 
 def main() -> None:
@@ -24,9 +24,9 @@ def main() -> None:
     for name in given.datasets:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"{name}.h5"
-            command = ["synthprobe_data.cli", name, "--out", path]
+            command: list[str | Path] = ["synthprobe_data.cli.gen", name, "--out", path]
             subprocess.run([sys.executable, "-m", *command], check=True)
-            verify = ["synthprobe_data.shards_cli", "verify", path]
+            verify: list[str | Path] = ["synthprobe_data.cli.shards", "verify", path]
             subprocess.run([sys.executable, "-m", *verify], check=True)
             for card in card_paths(path, folder=False).all():
                 shutil.copy(card, given.out / card.name)

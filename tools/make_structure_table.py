@@ -10,12 +10,12 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from synthprobe_models.checks import ROUNDING
-from synthprobe_models.field_picture import draw_sheet, write_png
-from synthprobe_models.inspection import Inspection, inspect
+from synthprobe_models.inspection.field_picture import draw_sheet, write_png
+from synthprobe_models.inspection.inspect import Inspection, inspect
+from synthprobe_models.inspection.report import covariance, sides
+from synthprobe_models.inspection.sights import Sight
+from synthprobe_models.inspection.symmetry import ROUNDING
 from synthprobe_models.registry import STRUCTURES
-from synthprobe_models.report import covariance, sides
-from synthprobe_models.sights import Sight
 
 CLAIM = "iwsa"
 

@@ -7,14 +7,11 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from synthprobe_data.cards import snippets
-from synthprobe_data.cards.facts import CardFacts
-from synthprobe_data.cards.front_matter import arrow_bytes, hub_splits, render_front_matter
-from synthprobe_data.cards.licence import find_licence
-from synthprobe_data.cards.picture import picture_split
-from synthprobe_data.cards.registry import column_meanings, find_about
-from synthprobe_data.cards.tally import Tally
-from synthprobe_data.settings import options
-from synthprobe_data.shards.selection import INDEX
+from synthprobe_data.cards.facts import CardFacts, find_licence, picture_split
+from synthprobe_data.cards.hub import arrow_bytes, hub_splits, render_front_matter
+from synthprobe_data.config import options, worded
+from synthprobe_data.shards.selection import INDEX, column_meanings
+from synthprobe_data.tally import Tally
 
 _RIGHT: Final = "--:"
 _LEFT: Final = "---"
@@ -22,7 +19,7 @@ _LEFT: Final = "---"
 
 def render_card(facts: CardFacts, figures: Sequence[Tally]) -> str:
     """The whole card."""
-    about = find_about(facts.dataset.name)
+    about = facts.dataset.card
     parts = [
         f"# {facts.dataset.title}",
         about.summary,
@@ -64,7 +61,7 @@ def render_card(facts: CardFacts, figures: Sequence[Tally]) -> str:
 
 def _picture(facts: CardFacts) -> str:
     split = picture_split(facts.splits)
-    about = find_about(facts.dataset.name)
+    about = facts.dataset.card
     count = min(about.picture_samples, facts.splits[split])
     samples = "The first sample" if count == 1 else f"The first {count} samples"
     where = ""
@@ -86,7 +83,7 @@ def _sizes(facts: CardFacts) -> str:
 
 
 def _columns(facts: CardFacts) -> str:
-    meanings = column_meanings(facts.dataset.name)
+    meanings = column_meanings(facts.dataset)
     table = _table(
         ("dataset", "type", "shape of a row", "what it is"),
         [
@@ -94,7 +91,7 @@ def _columns(facts: CardFacts) -> str:
             for c in facts.columns
         ],
     )
-    attributes = find_about(facts.dataset.name).attributes
+    attributes = facts.dataset.card.attributes
     return (
         f"{table}\n\nAll datasets have one row for each sample. Attributes of a file hold the "
         "`config`, the `seed`, the rows of each split (`splits`), the `content_digest`, and "
@@ -127,8 +124,9 @@ def _making(facts: CardFacts) -> list[str]:
     if facts.seconds is not None:
         workers = f" with {facts.workers} worker{'s' * (facts.workers != 1)}" * bool(facts.workers)
         parts.append(f"It took {facts.seconds:.1f} s{workers} on: {facts.machine}.")
-    meanings = {s.name: s.metadata["help"] for s in options(type(facts.config))}
-    meanings |= find_about(facts.dataset.name).settings
+    kind = type(facts.config)
+    meanings = {s.name: s.metadata["help"] for s in [*options(kind), *worded(kind)]}
+    meanings |= facts.dataset.card.settings
     parts.append(
         _table(
             ("setting", "value", "meaning"),
@@ -168,7 +166,7 @@ def _files_state(facts: CardFacts) -> str:
 
 def _tally(tally: Tally) -> str:
     splits = list(tally.counts)
-    totals = {split: sum(tally.counts[split].values()) for split in splits}
+    totals = tally.totals or {split: sum(tally.counts[split].values()) for split in splits}
     rows = []
     for value in tally.counts[splits[0]]:
         cells = []

@@ -6,8 +6,8 @@ import re
 import shlex
 from collections.abc import Mapping
 
+from synthprobe_data.config import Config, option_words, options, worded
 from synthprobe_data.dataset import Dataset
-from synthprobe_data.settings import Config, options
 
 PROGRAM = "synthprobe-gen"
 
@@ -60,11 +60,15 @@ def same_rows_command(
     ranged = {setting.name for setting in options(type(config))}
     flags = {(flag.setting, flag.value): flag.flag for flag in dataset.flags}
     canonical = dataset.config()
+    words += option_words(config, canonical)
+    for setting in worded(type(config)):
+        value = getattr(config, setting.name)
+        if value not in setting.metadata["words"]:
+            return None  # what a file says, which nobody else has
+        if value != getattr(canonical, setting.name):
+            words += ["--" + setting.name.replace("_", "-"), value]
+        ranged.add(setting.name)
     for name, value in config.to_dict().items():
-        if value == getattr(canonical, name):
-            continue
-        if name in ranged:
-            words += ["--" + name.replace("_", "-"), str(value)]
-        else:
+        if name not in ranged and value != getattr(canonical, name):
             words.append(flags[name, value])
     return shlex.join(words)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from synthprobe_data.cards.facts import CardFacts, FileFacts
-from synthprobe_data.cards.licence import find_licence
+from synthprobe_data.cards.facts import CardFacts, FileFacts, find_licence
 from synthprobe_data.cards.ours import CREATOR
-from synthprobe_data.cards.registry import column_meanings, find_about
+from synthprobe_data.shards.selection import column_meanings
 
 HDF5: Final = "application/x-hdf5"
 
@@ -60,7 +59,7 @@ def render_croissant(facts: CardFacts) -> dict[str, Any]:
     samples are not a record set; two small ones, whose data stands in the description itself, name
     the splits and the datasets of the files.
     """
-    about = find_about(facts.dataset.name)
+    about = facts.dataset.card
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
@@ -97,7 +96,7 @@ def render_croissant(facts: CardFacts) -> dict[str, Any]:
                         column.name,
                         column.dtype.name,
                         " x ".join(map(str, column.shape)) or "1",
-                        column_meanings(facts.dataset.name)[column.name],
+                        column_meanings(facts.dataset)[column.name],
                     )
                     for column in facts.columns
                 ],

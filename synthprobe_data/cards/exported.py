@@ -9,12 +9,11 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from synthprobe_data.cards.facts import VERSION
-from synthprobe_data.cards.front_matter import as_front_matter, size_category
-from synthprobe_data.cards.licence import find_licence
-from synthprobe_data.cards.registry import column_meanings, find_about
+from synthprobe_data.cards.facts import VERSION, find_licence
+from synthprobe_data.cards.hub import as_front_matter, size_category
 from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.shards.source import Source
+from synthprobe_data.shards.block_source import BlockSource
+from synthprobe_data.shards.selection import column_meanings
 
 FACTS: Final = "dataset.json"
 SUMS: Final = "SHA256SUMS"
@@ -31,7 +30,7 @@ _LAYOUT: Final = {
 class ExportFacts:
     """What is known about an export."""
 
-    source: Source
+    source: BlockSource
     kind: Literal["png", "webdataset"]
     splits: Mapping[str, int]
     """The splits that are in it, with their sizes."""
@@ -42,8 +41,8 @@ class ExportFacts:
     """Of the dataset that was exported, all splits of it."""
 
 
-def check_exportable(source: Source) -> None:
-    """Raise `SynthprobeError` for a version that no card can name: a stranger may have set it."""
+def check_exportable(source: BlockSource) -> None:
+    """Raise `SynthprobeError` for a version that no card can name: the file may be untrusted."""
     if not VERSION.fullmatch(source.dataset.version):
         raise SynthprobeError(
             f"{source.readers[0].path} has the version {source.dataset.version[:40]!r}: no card "
@@ -78,7 +77,7 @@ def _everything(facts: ExportFacts) -> dict[str, Any]:
         "selection": asdict(header.selection) if header.selection else None,
         "license": dataset.license,
         "citation": dataset.citation,
-        **{name: _plain(value) for name, value in dataset.attributes(header.config).items()},
+        **{name: _plain(value) for name, value in dataset.file_attributes(header.config).items()},
     }
 
 
@@ -98,8 +97,8 @@ def _licence(facts: ExportFacts) -> str:
 
 def _card(facts: ExportFacts) -> str:
     dataset, header = facts.source.dataset, facts.source.readers[0].header
-    about, licence = find_about(dataset.name), find_licence(dataset.license)
-    total, meanings = sum(facts.splits.values()), column_meanings(dataset.name)
+    about, licence = dataset.card, find_licence(dataset.license)
+    total, meanings = sum(facts.splits.values()), column_meanings(dataset)
     files = "{}/**" if facts.kind == "png" else "{}-*.tar"
     top = as_front_matter(
         {
@@ -129,7 +128,7 @@ def _card(facts: ExportFacts) -> str:
         _LAYOUT[facts.kind].replace("{split}", next(iter(facts.splits))),
         "\n".join(f"- `{name}`: {meanings[name]}" for name in (*facts.pictures, *facts.others)),
         f"Unused places are left out. `{FACTS}` has the settings, "
-        + "".join(f"the {name}, " for name in dataset.attributes(header.config))
+        + "".join(f"the {name}, " for name in dataset.file_attributes(header.config))
         + "the licence and the citation.",
         "## How it was made",
         *_selected(facts),

@@ -6,21 +6,22 @@ import hashlib
 import os
 import platform
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Final, Literal
 
+from synthprobe_data.atomic.files import PART
 from synthprobe_data.cards.command import portable_command, same_rows_command
-from synthprobe_data.cards.paths import card_paths
+from synthprobe_data.config import Config
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.settings import Config
+from synthprobe_data.shards.card_paths import card_paths
+from synthprobe_data.shards.collection import OpenDataset, open_dataset
 from synthprobe_data.shards.layout import Column
-from synthprobe_data.shards.opened import OpenDataset, open_dataset
 from synthprobe_data.shards.selection import Selection
-from synthprobe_data.shards.writer import PART
 
 SPLIT_NAME: Final = re.compile(r"\w+(\.\w+)*", re.ASCII)
 """Names of splits that Hugging Face takes, and no others."""
@@ -90,6 +91,7 @@ def collect_facts(
     workers: int | None = None,
     made: bool = False,
     regenerated: bool = False,
+    hashes: Mapping[str, str] | None = None,
 ) -> CardFacts:
     """Collect what a card says about a file or a folder of shards.
 
@@ -106,19 +108,22 @@ def collect_facts(
         Whether a run made all rows just now; so it is if it took ``seconds``.
     regenerated
         Whether all rows were made again, and are those that the files state.
+    hashes
+        The SHA-256 of files that this process has just written and hashed, by name.
     """
     with open_dataset(path) as data:
-        return _facts(
+        return facts_of(
             data,
             command=command,
             seconds=seconds,
             workers=workers,
-            made=made or seconds is not None,
+            made=made,
             regenerated=regenerated,
+            hashes=hashes,
         )
 
 
-def _facts(
+def facts_of(
     data: OpenDataset,
     *,
     command: str | None,
@@ -126,13 +131,16 @@ def _facts(
     workers: int | None,
     made: bool,
     regenerated: bool,
+    hashes: Mapping[str, str] | None = None,
 ) -> CardFacts:
+    """The same of a dataset that is open."""
+    known = hashes or {}
     splits = data.splits
     for what, name, allowed in (
         *(("split", name, SPLIT_NAME) for name in splits),
         ("version", data.version, VERSION),
     ):
-        # Files come from strangers, and these names go into Markdown, YAML and Python.
+        # Files may be untrusted, and these names go into Markdown, YAML and Python.
         if not allowed.fullmatch(name):
             raise SynthprobeError(f"{data.path} has the {what} {name[:40]!r}: no card can name it.")
     if not len(data):
@@ -143,7 +151,7 @@ def _facts(
             name=reader.path.name,
             split_rows=reader.header.splits,
             bytes=reader.path.stat().st_size,
-            sha256=file_sha256(reader.path),
+            sha256=known.get(reader.path.name) or file_sha256(reader.path),
             content_digest=reader.header.content_digest,
         )
         for reader in data.readers
@@ -171,11 +179,11 @@ def _facts(
         )
         if whole
         else None,
-        made=made,
+        made=made or seconds is not None,
         regenerated=regenerated,
         seconds=seconds,
         workers=workers,
-        machine=None if seconds is None else machine(),
+        machine=None if seconds is None else describe_machine(),
         package_version=_version(_PACKAGE) or "unknown",
         picture=card_paths(data.path, folder=folder).picture.name,
         card_path_kind="folder" if folder else "file",
@@ -200,7 +208,7 @@ def file_sha256(path: Path) -> str:
         raise SynthprobeError(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def machine() -> str:
+def describe_machine() -> str:
     """The machine in a few words: processor, cores, system and versions, but no names."""
     from joblib import cpu_count  # knows the limits of containers, too
 
@@ -233,3 +241,33 @@ def _version(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
+
+
+@dataclass(frozen=True)
+class Licence:
+    """A licence: its title, and where its text is."""
+
+    title: str
+    url: str
+
+
+_LICENCES: Final = {
+    "CC-BY-4.0": Licence(
+        "Creative Commons Attribution 4.0 International (CC BY 4.0)",
+        "https://creativecommons.org/licenses/by/4.0/",
+    )
+}
+
+
+def find_licence(spdx: str) -> Licence:
+    """The licence with this SPDX identifier; SPDX has a page for each."""
+    if spdx in _LICENCES:
+        return _LICENCES[spdx]
+    if not re.fullmatch(r"[A-Za-z0-9.+-]+", spdx):
+        raise SynthprobeError(f"the licence {spdx!r} is not an SPDX identifier.")
+    return Licence(spdx, f"https://spdx.org/licenses/{spdx}.html")
+
+
+def picture_split(splits: dict[str, int]) -> str:
+    """The split that is shown: the test split, or the first one there is."""
+    return "test" if splits.get("test") else next(name for name, size in splits.items() if size)

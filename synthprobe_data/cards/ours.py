@@ -11,9 +11,9 @@ import json
 from pathlib import Path
 from typing import Final
 
-from synthprobe_data.cards.paths import CardPaths, card_paths
 from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.shards.stated import MAX_CROISSANT_BYTES, croissant_hashes
+from synthprobe_data.shards.card_paths import CardPaths, card_paths
+from synthprobe_data.verification.hashes import MAX_CROISSANT_BYTES, croissant_hashes
 
 CREATOR: Final = "the synthprobe developers"
 """Who a Croissant file of ours says has made it."""

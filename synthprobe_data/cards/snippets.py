@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import textwrap
 
-from synthprobe_data.cards.facts import CardFacts
-from synthprobe_data.cards.front_matter import hub_splits
-from synthprobe_data.cards.picture import picture_split
-from synthprobe_data.cards.registry import find_about
+from synthprobe_data.cards.facts import CardFacts, picture_split
+from synthprobe_data.cards.hub import hub_splits
 
 
 def h5py_snippet(facts: CardFacts) -> str:
     """Read some samples of a split with h5py."""
-    about = find_about(facts.dataset.name)
+    about = facts.dataset.card
     split = picture_split(facts.splits)
     name = next(file.name for file in facts.files if split in file.split_rows)
+    items = about.h5py_items or _both(facts, 'file["{}"][start:stop]', "inputs", "targets")
     return f"""\
 import json
 
@@ -23,15 +22,16 @@ import h5py
 with h5py.File({_quoted(name)}) as file:
     start, stop = json.loads(file.attrs["splits"])[{_quoted(split)}]
     stop = min(stop, start + 100)  # the first hundred samples
-{textwrap.indent(about.h5py_items, " " * 4)}
+{textwrap.indent(items, " " * 4)}
 """
 
 
 def torch_snippet(facts: CardFacts) -> str:
     """A map-style PyTorch dataset, safe with worker processes."""
-    about = find_about(facts.dataset.name)
+    about = facts.dataset.card
     split = next(iter(facts.splits))
-    item = textwrap.indent(about.torch_item, " " * 8)
+    tensors = about.torch_item or _both(facts, 'torch.from_numpy(file["{}"][row])')
+    item = textwrap.indent(tensors, " " * 8)
     if facts.card_path_kind == "folder":
         path_import = "\nfrom pathlib import Path"
         make = f"""\
@@ -77,11 +77,11 @@ class Samples(torch.utils.data.Dataset):
 
 def hugging_face_snippet(facts: CardFacts) -> str:
     """Load all splits with Hugging Face ``datasets``."""
-    about = find_about(facts.dataset.name)
+    about = facts.dataset.card
     split = picture_split(facts.splits)
     use = f"""\
 sample = data[{_quoted(split)}][0]
-{about.sample_item}
+{about.sample_item or _both(facts, 'sample["{}"]')}
 """
     if facts.card_path_kind == "folder":
         return f"""\
@@ -128,6 +128,15 @@ for name in {names}:
             digest.update(hashlib.sha256(entries).digest())
 assert digest.hexdigest() == {_quoted(facts.content_digest)}
 """
+
+
+def _both(facts: CardFacts, read: str, input: str = "input", target: str = "target") -> str:
+    """Python that reads the first input column and the first target column."""
+    dataset = facts.dataset
+    return "\n".join(
+        f"{variable} = {read.format(dataset.first_with(role).name)}"
+        for variable, role in ((input, "input"), (target, "target"))
+    )
 
 
 def _quoted(text: str) -> str:

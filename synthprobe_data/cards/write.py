@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
+from PIL import Image
+
+from synthprobe_data.atomic.files import at_end_of_links, check_target, write_bytes
 from synthprobe_data.cards.card import render_card
 from synthprobe_data.cards.croissant import render_croissant
-from synthprobe_data.cards.facts import collect_facts
-from synthprobe_data.cards.figures import collect_figures
+from synthprobe_data.cards.facts import facts_of, picture_split
 from synthprobe_data.cards.ours import our_cards
-from synthprobe_data.cards.paths import card_paths
-from synthprobe_data.cards.picture import draw_picture
-from synthprobe_data.shards.opened import open_dataset
-from synthprobe_data.shards.writer import at_end_of_links, check_target, write_bytes
+from synthprobe_data.shards.card_paths import card_paths
+from synthprobe_data.shards.collection import OpenDataset, open_dataset
 
 
 def write_cards(
@@ -26,6 +28,7 @@ def write_cards(
     keep: bool = False,
     made: bool = False,
     regenerated: bool = False,
+    hashes: Mapping[str, str] | None = None,
 ) -> list[Path]:
     """Describe a file or a folder of shards: a card, a Croissant file and a picture.
 
@@ -47,6 +50,9 @@ def write_cards(
     regenerated
         Whether all samples were made again, and are those that the files state. Where neither
         holds, the card words what would follow as what the files state.
+    hashes
+        The SHA-256 of files that this process has just written and hashed, by name: so they are
+        not hashed again.
 
     Returns
     -------
@@ -59,17 +65,18 @@ def write_cards(
     targets = [card for card in paths.all() if not keep or card in ours or not card.exists()]
     for target in targets:
         check_target(target, force=force or target in ours)
-    facts = collect_facts(
-        path,
-        command=command,
-        seconds=seconds,
-        workers=workers,
-        made=made,
-        regenerated=regenerated,
-    )
     with open_dataset(path) as data:
+        facts = facts_of(
+            data,
+            command=command,
+            seconds=seconds,
+            workers=workers,
+            made=made,
+            regenerated=regenerated,
+            hashes=hashes,
+        )
         picture = draw_picture(data)
-        card = render_card(facts, collect_figures(data))
+        card = render_card(facts, data.dataset.card.figures(data))
     croissant = json.dumps(render_croissant(facts), indent=2, ensure_ascii=False) + "\n"
     contents = {
         paths.picture: picture,
@@ -81,5 +88,20 @@ def write_cards(
     real = at_end_of_links(path)
     if real != path and real.is_file() and our_cards(card_paths(real, folder=False)):
         # The file has another name, with cards of its own, which would be of the file before.
-        write_cards(real, command=command, seconds=seconds, workers=workers, keep=True)
+        known = {real.name: facts.files[0].sha256}
+        write_cards(
+            real, command=command, seconds=seconds, workers=workers, keep=True, hashes=known
+        )
     return targets
+
+
+def draw_picture(data: OpenDataset) -> bytes:
+    """Some samples of a split, as PNG."""
+    about = data.dataset.card
+    split = data[picture_split(data.splits)]
+    count = min(about.picture_samples, len(split))
+    step = len(split) / count if about.picture_spread else 1
+    block = split.read([int(i * step) for i in range(count)], about.picture_columns)
+    png = io.BytesIO()
+    Image.fromarray(about.picture(block)).save(png, "PNG", optimize=True)
+    return png.getvalue()

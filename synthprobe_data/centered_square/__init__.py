@@ -6,28 +6,29 @@ that only one that is translation covariant succeeds. `reference.py` says the ru
 
 from __future__ import annotations
 
-import json
 from importlib import resources
-from typing import Any
 
+from synthprobe_data.centered_square import preview, verify
+from synthprobe_data.centered_square.browse import ENTRIES
+from synthprobe_data.centered_square.card import CARD
 from synthprobe_data.centered_square.centres import sizes
+from synthprobe_data.centered_square.columns import COLUMNS
 from synthprobe_data.centered_square.config import CANONICAL, CenteredSquareConfig
 from synthprobe_data.centered_square.generate import (
     DATASET,
     WHITE,
     check_sizes,
-    empty_block,
     generate_block,
 )
-from synthprobe_data.dataset import Dataset
+from synthprobe_data.dataset import Dataset, Preview, RowChecks, Scale
 
 __all__ = ["CANONICAL", "CENTERED_SQUARE", "CenteredSquareConfig"]
 
 
-def _attributes(_config: CenteredSquareConfig) -> dict[str, Any]:
-    """How networks see the pictures: (value + offset) / divisor, 0 for black and 1 for white."""
+def _normalisation(_config: CenteredSquareConfig) -> dict[str, Scale]:
+    """Networks see 0 for black and 1 for white."""
     scale = {"offset": 0, "divisor": WHITE}
-    return {"normalisation": json.dumps({"image": scale, "target": scale})}
+    return {"image": scale, "target": scale}
 
 
 _EXAMPLES = """\
@@ -48,9 +49,14 @@ CENTERED_SQUARE = Dataset(
     sizes=sizes,
     drawn=False,
     check_sizes=check_sizes,
-    empty_block=empty_block,
+    columns=COLUMNS,
     generate_block=generate_block,
-    attributes=_attributes,
+    row_checks=RowChecks(verify.row_checks, verify.check_block),
+    normalisation=_normalisation,
+    card=CARD,
+    preview=Preview(preview.panels, preview.LEGEND, 3),
+    browse=ENTRIES,
+    strategies="synthprobe_data.centered_square.strategies",
     examples=_EXAMPLES,
     license="CC-BY-4.0",
     citation=resources.files(__package__).joinpath("citation.bib").read_text("utf-8"),

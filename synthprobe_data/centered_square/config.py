@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from synthprobe_data.config import Config, option
 from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.settings import Config, option
 
 MAX_SIZE: Final = 1024
 

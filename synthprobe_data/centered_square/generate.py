@@ -9,36 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthprobe_data.centered_square.centres import centres_of, sizes
+from synthprobe_data.centered_square.columns import COLUMNS
 from synthprobe_data.centered_square.config import CenteredSquareConfig
-from synthprobe_data.dataset import Block
+from synthprobe_data.dataset import Block, empty_block
 from synthprobe_data.errors import SynthprobeError
 
 DATASET: Final = "centered-square"
 WHITE: Final = 255
 
 
-def empty_block(config: CenteredSquareConfig, count: int) -> Block:
-    """Arrays for this many samples, as the format names them."""
-    return {
-        "center": np.zeros((count, 2), np.int16),
-        "image": np.zeros((count, config.height, config.width), np.uint8),
-        "target": np.zeros((count, config.height, config.width), np.uint8),
-    }
-
-
 def generate_block(
     config: CenteredSquareConfig, _seed: int, split: str, start: int, count: int
-) -> tuple[Block, NDArray[np.int64]]:
-    """Samples ``start .. start + count - 1`` of a split, and an empty tally: nothing is drawn."""
+) -> Block:
+    """Samples ``start .. start + count - 1`` of a split: the columns by name."""
     centres = centres_of(config, split)
     if start + count > len(centres):
         raise SynthprobeError(
             f"{split} of {DATASET} has {len(centres)} samples with these settings: there is none "
             f"at {max(start, len(centres))}."
         )
-    block = empty_block(config, count)
+    block = empty_block(COLUMNS, config, count)
     paint(config, centres[start : start + count], block)
-    return block, np.zeros(0, np.int64)
+    return block
 
 
 def paint(config: CenteredSquareConfig, centres: NDArray[np.int16], block: Block) -> None:

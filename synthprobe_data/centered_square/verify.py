@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthprobe_data.centered_square.centres import centres_of, fitting, sizes
+from synthprobe_data.centered_square.columns import COLUMNS
 from synthprobe_data.centered_square.config import CenteredSquareConfig
-from synthprobe_data.centered_square.generate import empty_block, paint
-from synthprobe_data.dataset import Block
+from synthprobe_data.centered_square.generate import paint
+from synthprobe_data.dataset import Block, empty_block
 
 _SENTENCES: Final = {
     "center": "its center is not one at which the square fits into the picture.",
@@ -32,12 +33,12 @@ def row_checks(_config: CenteredSquareConfig) -> dict[str, str]:
 
 
 def check_block(
-    config: CenteredSquareConfig, block: Block, places: Sequence[tuple[str, int]]
+    config: CenteredSquareConfig, block: Block, row_ids: Sequence[tuple[str, int]]
 ) -> NDArray[np.uint32]:
     """For each row of a block, the mask of the checks that it fails; 0 when all is well.
 
-    A row whose square does not fit gets no further check. ``places`` has the split and the index of
-    each row.
+    A row whose square does not fit gets no further check. ``row_ids`` has the split and the index
+    of each row.
     """
     center = block["center"].astype(np.int64)
     fits = np.ones(len(center), bool)
@@ -46,14 +47,14 @@ def check_block(
         fits &= (center[:, axis] >= span.start) & (center[:, axis] < span.stop)
     failed = np.where(fits, 0, _CENTER).astype(np.uint32)
     good = np.flatnonzero(fits)
-    right = empty_block(config, len(good))
+    right = empty_block(COLUMNS, config, len(good))
     paint(config, block["center"][good], right)
     for name, bit in (("image", _IMAGE), ("target", _TARGET)):
         differ = (block[name][good] != right[name]).any(axis=(1, 2))
         failed[good[differ]] |= bit
     ends = sizes(config)
     for s in good.tolist():
-        split, index = places[s]
+        split, index = row_ids[s]
         if index >= ends.get(split, 0) or (centres_of(config, split)[index] != center[s]).any():
             failed[s] |= _SPLIT
     return failed

@@ -6,15 +6,17 @@ do.
 
 from __future__ import annotations
 
-import json
 from importlib import resources
-from typing import Any
 
+from synthprobe_data.color_code import preview, verify
+from synthprobe_data.color_code.browse import ENTRIES
+from synthprobe_data.color_code.card import CARD
 from synthprobe_data.color_code.ceiling import ceiling
+from synthprobe_data.color_code.columns import COLUMNS
 from synthprobe_data.color_code.config import CANONICAL, PAPER, TEST, TRAIN, ColorCodeConfig
 from synthprobe_data.color_code.different import check_sizes
-from synthprobe_data.color_code.generate import DATASET, empty_block, generate_block
-from synthprobe_data.dataset import Dataset, SettingFlag
+from synthprobe_data.color_code.generate import DATASET, generate_block
+from synthprobe_data.dataset import Dataset, Preview, RowChecks, Scale, SettingFlag
 
 __all__ = ["CANONICAL", "COLOR_CODE", "PAPER", "ColorCodeConfig", "ceiling"]
 
@@ -23,13 +25,12 @@ def _sizes(_config: ColorCodeConfig) -> dict[str, int]:
     return {"train": TRAIN, "test": TEST}
 
 
-def _attributes(_config: ColorCodeConfig) -> dict[str, Any]:
-    """How networks see colours and bits: (value + offset) / divisor, from -1 to 1."""
-    scales = {
+def _normalisation(_config: ColorCodeConfig) -> dict[str, Scale]:
+    """Networks see colours and bits from -1 to 1."""
+    return {
         "color": {"offset": -127.5, "divisor": 127.5},
         "code": {"offset": -0.5, "divisor": 0.5},
     }
-    return {"normalisation": json.dumps(scales)}
 
 
 _EXAMPLES = """\
@@ -51,9 +52,14 @@ COLOR_CODE = Dataset(
     config=ColorCodeConfig,
     sizes=_sizes,
     check_sizes=check_sizes,
-    empty_block=empty_block,
+    columns=COLUMNS,
     generate_block=generate_block,
-    attributes=_attributes,
+    row_checks=RowChecks(verify.row_checks, verify.check_block),
+    normalisation=_normalisation,
+    card=CARD,
+    preview=Preview(preview.panels, preview.LEGEND, 1),
+    browse=ENTRIES,
+    strategies="synthprobe_data.color_code.strategies",
     flags=(
         SettingFlag(
             "--paper",

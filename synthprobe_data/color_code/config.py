@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from synthprobe_data.config import Config, choice, option
 from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.settings import Config, option
 
 MODES: Final = ("well-posed", "paper")
 MAX_POSITIONS: Final = 4096
@@ -49,7 +49,7 @@ class ColorCodeConfig(Config):
     min_distance: int = option(
         32, 1, 255, "two colours differ by at least this in red, green or blue; not in mode paper"
     )
-    mode: str = "well-posed"
+    mode: str = choice("well-posed", MODES)
 
     def validate(self) -> None:
         """Raise `SynthprobeError` for the first setting that is wrong, alone or beside others."""

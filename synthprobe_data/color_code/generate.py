@@ -8,9 +8,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from synthprobe_data.bits import kernel
+from synthprobe_data.color_code.columns import COLUMNS
 from synthprobe_data.color_code.config import ALL_COLORS, ColorCodeConfig
-from synthprobe_data.dataset import Block
+from synthprobe_data.dataset import Block, empty_block
+from synthprobe_data.kernel import kernel
 from synthprobe_data.random import STREAM_LENGTH, draw_below, open_stream, stream_key
 
 DATASET: Final = "color-code"
@@ -67,20 +68,16 @@ def prepare(config: ColorCodeConfig) -> tuple[Settings, Workspace]:
     return settings, workspace
 
 
-def empty_block(config: ColorCodeConfig, count: int) -> Block:
-    """Arrays for this many samples, as the format names them."""
-    return {
-        "code": np.zeros((count, config.positions, config.bits), np.uint8),
-        "color": np.zeros((count, config.positions, 3), np.uint8),
-        "group": np.zeros((count, config.positions), np.uint8),
-        "revealed": np.zeros((count, config.positions), np.uint8),
-    }
+def generate_block(config: ColorCodeConfig, seed: int, split: str, start: int, count: int) -> Block:
+    """Samples ``start .. start + count - 1`` of a split: the columns by name."""
+    block, _ = generate_with_tally(config, seed, split, start, count)
+    return block
 
 
-def generate_block(
+def generate_with_tally(
     config: ColorCodeConfig, seed: int, split: str, start: int, count: int
 ) -> tuple[Block, NDArray[np.int64]]:
-    """Samples ``start .. start + count - 1`` of a split, and a tally of what was drawn again.
+    """The same samples, and a tally of what was drawn again.
 
     Returns
     -------
@@ -90,7 +87,7 @@ def generate_block(
         Counts by ``NEAR_COLORS`` and ``HIDDEN_COLORS``.
     """
     settings, workspace = prepare(config)
-    block = empty_block(config, count)
+    block = empty_block(COLUMNS, config, count)
     tally = np.zeros(2, np.int64)
     _fill_block(
         settings,

@@ -8,10 +8,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthprobe_data.bits import kernel
+from synthprobe_data.color_code.columns import COLUMNS
 from synthprobe_data.color_code.config import MAX_COLORS, ColorCodeConfig
-from synthprobe_data.color_code.generate import empty_block
 from synthprobe_data.dataset import Block
+from synthprobe_data.kernel import kernel
 
 _SENTENCES: Final = {
     "group": "a number in group is not below the number of colours.",
@@ -37,12 +37,11 @@ def row_checks(config: ColorCodeConfig) -> dict[str, str]:
 
 
 def check_block(
-    config: ColorCodeConfig, block: Block, _places: Sequence[tuple[str, int]]
+    config: ColorCodeConfig, block: Block, _row_ids: Sequence[tuple[str, int]]
 ) -> NDArray[np.uint32]:
     """For each row of a block, the mask of the checks that it fails; 0 when all is well."""
     stored: dict[str, NDArray[Any]] = {
-        name: np.require(block[name], column.dtype, ["C", "W"])
-        for name, column in empty_block(config, 0).items()
+        column.name: np.require(block[column.name], column.dtype, ["C", "W"]) for column in COLUMNS
     }
     failed = np.zeros(len(block["group"]), np.uint32)
     _check_block(

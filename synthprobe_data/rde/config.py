@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from synthprobe_data.config import Config, choice, option, words
 from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.settings import Config, option
+from synthprobe_data.rde.color_file import read_colors
 
+HUES: Final = "hues"
+RANDOM: Final = "random"
+PALETTES: Final = (HUES, RANDOM)
 MODES: Final = ("certified", "rules", "ambiguous")
 MAX_SIZE: Final = 1024
 MIN_SIZE: Final = 8
@@ -49,6 +53,12 @@ class RdeConfig(Config):
         Whether the file also has the datasets that say how hard each sample is.
     require_order
         Whether a scene is drawn again until at least two ranks occur in it.
+    min_rectangles
+        If given, each sample first draws how many rectangles to place, uniformly from this number
+        to `n_rectangles`; ``None`` for `n_rectangles` in every scene.
+    palette
+        ``"hues"``: fully saturated colours at equally spaced hues. ``"random"``: each picture draws
+        colours of its own. Or a list of colours, each of three whole numbers from 0 to 255.
     """
 
     height: int = option(128, MIN_SIZE, MAX_SIZE, "height of the picture in pixels")
@@ -65,9 +75,23 @@ class RdeConfig(Config):
     n_colors: int | None = option(
         None, 1, MAX_RECTANGLES, "colours in the palette, one for each rectangle unless given"
     )
-    mode: str = "certified"
+    mode: str = choice("certified", MODES)
     difficulty: bool = False
     require_order: bool = False
+    min_rectangles: int | None = option(
+        None,
+        1,
+        MAX_RECTANGLES,
+        "least number of rectangles, where each sample draws its own",
+        least_of="n_rectangles",
+    )
+    palette: str | tuple[tuple[int, int, int], ...] = words(
+        HUES, PALETTES, read_colors, "the colours of the rectangles"
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "palette", checked_palette(self.palette, self.n_colors))
+        super().__post_init__()
 
     def validate(self) -> None:
         """Raise `SynthprobeError` for the first setting that is wrong, alone or beside others."""
@@ -79,10 +103,13 @@ class RdeConfig(Config):
                 raise SynthprobeError(
                     f"{name} is {getattr(self, name)!r}: it must be true or false."
                 )
-        if self.require_order and self.n_rectangles < 2:
+        check_least(self.min_rectangles, self.n_rectangles)
+        if self.require_order and self.least_rectangles < 2:
+            name = "n_rectangles" if self.min_rectangles is None else "min_rectangles"
             raise SynthprobeError(
-                "require_order asks for two ranks, but n_rectangles is 1: give at least 2."
+                f"require_order asks for two ranks, but {name} is 1: give at least 2."
             )
+        check_palette_size(self.palette, self.n_rectangles)
         if self.palette_size < self.n_rectangles:
             raise SynthprobeError(
                 f"n_rectangles is {self.n_rectangles} but n_colors is {self.n_colors}: every "
@@ -100,14 +127,21 @@ class RdeConfig(Config):
                     )
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings as plain JSON values; `require_order` only where it is set.
+        """The settings as plain JSON values; those that were added later only where they are set.
 
-        So what files say that were made before it was there, and without it, stays the same.
+        So what files say that were made before they were there, and without them, stays the same.
         """
         settings = super().to_dict()
         if not self.require_order:
             del settings["require_order"]
-        return settings
+        if self.min_rectangles is None:
+            del settings["min_rectangles"]
+        return with_palette(settings)
+
+    @property
+    def least_rectangles(self) -> int:
+        """The least number of rectangles that a sample asks for."""
+        return self.n_rectangles if self.min_rectangles is None else self.min_rectangles
 
     @property
     def min_width(self) -> int:
@@ -132,7 +166,74 @@ class RdeConfig(Config):
     @property
     def palette_size(self) -> int:
         """Number of colours in the palette, the background not counted."""
+        if isinstance(self.palette, tuple):
+            return len(self.palette)
         return self.n_rectangles if self.n_colors is None else self.n_colors
+
+    @property
+    def random_palette(self) -> bool:
+        """Whether each picture draws colours of its own."""
+        return bool(self.palette == RANDOM)
+
+
+def checked_palette(palette: Any, n_colors: int | None) -> Any:
+    """The palette, a list as a tuple; `SynthprobeError` if it is none."""
+    if palette != HUES and n_colors is not None:
+        raise SynthprobeError(
+            f"n_colors is {n_colors}: it is a number of hues, so leave it out beside another "
+            "palette."
+        )
+    if palette in PALETTES:
+        return palette
+    if not isinstance(palette, list | tuple) or not 1 <= len(palette) <= MAX_RECTANGLES:
+        raise SynthprobeError(
+            f"palette is {palette!r}: it must be {' or '.join(PALETTES)}, or a list of 1 to "
+            f"{MAX_RECTANGLES} colours."
+        )
+    colors: list[tuple[int, ...]] = []
+    for color in palette:
+        if (
+            not isinstance(color, list | tuple)
+            or len(color) != 3
+            or any(isinstance(c, bool) or not isinstance(c, int) for c in color)
+            or not all(0 <= c <= 255 for c in color)
+        ):
+            raise SynthprobeError(
+                f"palette has {color!r}: a colour is three whole numbers from 0 to 255."
+            )
+        if tuple(color) in [(0, 0, 0), *colors]:
+            raise SynthprobeError(
+                f"palette has {tuple(color)} twice, or it is black, the background: every "
+                "rectangle needs a colour of its own."
+            )
+        colors.append(tuple(color))
+    return tuple(colors)
+
+
+def check_palette_size(palette: Any, most: int) -> None:
+    """Raise `SynthprobeError` if a list has fewer colours than there may be rectangles."""
+    if isinstance(palette, tuple) and len(palette) < most:
+        raise SynthprobeError(
+            f"palette has {len(palette)} colours: each of {most} rectangles needs its own."
+        )
+
+
+def with_palette(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings as plain JSON values, with the palette only where it is not that of hues."""
+    if settings["palette"] == HUES:
+        del settings["palette"]
+    elif isinstance(settings["palette"], tuple):
+        settings["palette"] = [list(color) for color in settings["palette"]]
+    return settings
+
+
+def check_least(least: int | None, most: int) -> None:
+    """Raise `SynthprobeError` if ``min_rectangles`` leaves nothing to draw."""
+    if least is not None and least >= most:
+        raise SynthprobeError(
+            f"min_rectangles is {least} but n_rectangles is {most}: give less, or none where every "
+            "scene is to have the same number."
+        )
 
 
 def _share_of(share: float, size: int) -> int:

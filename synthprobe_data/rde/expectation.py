@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from synthprobe_data.config import option_words
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.rde.config import CANONICAL, MAX_SIZE, RdeConfig
 from synthprobe_data.rde.outlook import Outlook, look_ahead
@@ -79,8 +80,11 @@ def _counts(outlook: Outlook) -> str:
     span = f"{outlook.least} to {outlook.most}"
     if outlook.least == outlook.most:
         span = "in every scene"
+    asked = f"{outlook.asked}"
+    if outlook.asked_least < outlook.asked:
+        asked = f"{outlook.asked_least} to {outlook.asked} (on average {outlook.wanted:g})"
     return (
-        f"{outlook.mean:.1f} of the {outlook.asked} rectangles asked for on average ({span}), and "
+        f"{outlook.mean:.1f} of the {asked} rectangles asked for on average ({span}), and "
         f"{outlook.flat:.0%} of the scenes flat (all rectangles of one rank)"
     )
 
@@ -156,6 +160,8 @@ def _changed(config: RdeConfig, **settings: Any) -> Iterator[RdeConfig]:
     """The config with other settings, if they are allowed."""
     if config.n_colors is not None and settings.get("n_rectangles", 0) > config.n_colors:
         settings["n_colors"] = None
+    if (config.min_rectangles or 0) >= settings.get("n_rectangles", config.n_rectangles):
+        settings["min_rectangles"] = None
     try:
         changed = dataclasses.replace(config, **settings)
         check_certifiable(changed)
@@ -167,11 +173,7 @@ def _changed(config: RdeConfig, **settings: Any) -> Iterator[RdeConfig]:
 
 def _options(config: RdeConfig, other: RdeConfig) -> str:
     """The options of the command that differ."""
-    return " ".join(
-        f"--{name.replace('_', '-')} {value}"
-        for name, value in other.to_dict().items()
-        if value != getattr(config, name) and value is not None
-    )
+    return " ".join(option_words(other, config))
 
 
 def _rounded(number: float) -> str:

@@ -8,27 +8,52 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from synthprobe_data.bits import kernel
-from synthprobe_data.dataset import Block
+from synthprobe_data.dataset import Block, empty_block
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.kernel import kernel
 from synthprobe_data.random import STREAM_LENGTH, open_stream, shuffle, stream_key
-from synthprobe_data.rde.certificate import Room, certify, empty_room
+from synthprobe_data.rde.columns import COLUMNS
 from synthprobe_data.rde.config import MAX_RECTANGLES, RdeConfig
-from synthprobe_data.rde.cues import Cues, empty_cues, find_cues
-from synthprobe_data.rde.difficulty import difficulty_block, empty_difficulty
-from synthprobe_data.rde.grid import Grid, compress, empty_grid, empty_sides
-from synthprobe_data.rde.place import Settings, kernel_settings, place
-from synthprobe_data.rde.ranks import find_ranks, is_flat
-from synthprobe_data.rde.render import Canvas, blur_weights, empty_canvas, hue_palette, render
+from synthprobe_data.rde.kernels.certificate import Room, certify, empty_room
+from synthprobe_data.rde.kernels.colors import draw_palette
+from synthprobe_data.rde.kernels.cues import Cues, empty_cues, find_cues
+from synthprobe_data.rde.kernels.difficulty import difficulty_block
+from synthprobe_data.rde.kernels.grid import Grid, compress, empty_grid, empty_sides
+from synthprobe_data.rde.kernels.place import (
+    Settings,
+    draw_number,
+    kernel_settings,
+    place_number,
+)
+from synthprobe_data.rde.kernels.ranks import find_ranks, is_flat
+from synthprobe_data.rde.kernels.render import (
+    Canvas,
+    blur_weights,
+    empty_canvas,
+    render,
+)
+from synthprobe_data.rde.palette import Colored, fixed_palette
 
 DATASET: Final = "rde"
 MAX_DRAWS: Final = 10_000
 """Scenes drawn for one sample before the settings are given up."""
 
 # Places in a tally: scenes drawn that were kept, failed a condition of the certificate, were empty;
-# of the kept ones, how many stopped short of n_rectangles; and those drawn again because they had
+# of the kept ones, how many stopped short of their number; and those drawn again because they had
 # one rank only.
 KEPT, UNREADABLE_SCENES, UNDECIDED_SCENES, UNSTABLE_SCENES, EMPTY, SHORT, FLAT = range(7)
+
+
+NO_PALETTES: Final = np.zeros((0, 0, 3), np.uint8)
+"""In the place of the column ``palette``, where all pictures have the same colours."""
+
+
+def no_colors(sample: str) -> str:
+    """What to say where a picture cannot draw its colours."""
+    return (
+        f"no colours that are far enough apart could be drawn for {sample}: give fewer rectangles "
+        "or a smaller blur."
+    )
 
 
 class Workspace(NamedTuple):
@@ -52,6 +77,7 @@ class Prepared(NamedTuple):
 
     settings: Settings
     palette: NDArray[np.uint8]
+    """Of all pictures, or room for that of one, where each draws its own."""
     weights: NDArray[np.uint32]
     workspace: Workspace
 
@@ -59,10 +85,16 @@ class Prepared(NamedTuple):
 @functools.lru_cache(maxsize=8)
 def prepare(config: RdeConfig) -> Prepared:
     """Prepare a config once; threads may share its workspace, since a kernel holds the GIL."""
-    weights = np.trim_zeros(blur_weights(config.blur))  # zeros at the ends only cost time
+    return prepare_settings(kernel_settings(config), config, config.blur)
+
+
+def prepare_settings(settings: Settings, colored: Colored, blur: float) -> Prepared:
+    """What blocks with these settings, colours and blur have in common."""
+    weights = np.trim_zeros(blur_weights(blur))  # zeros at the ends only cost time
+    palette = fixed_palette(colored)
     return Prepared(
-        settings=kernel_settings(config),
-        palette=hue_palette(config.palette_size),
+        settings=settings,
+        palette=np.zeros((colored.palette_size, 3), np.uint8) if palette is None else palette,
         weights=weights,
         workspace=Workspace(
             stream=np.zeros(STREAM_LENGTH, np.uint64),
@@ -71,35 +103,25 @@ def prepare(config: RdeConfig) -> Prepared:
             trial=empty_grid(),
             cues=empty_cues(),
             room=empty_room(),
-            canvas=empty_canvas(config.height, config.width, weights),
+            canvas=empty_canvas(settings.height, settings.width, weights),
             rank=np.zeros(MAX_RECTANGLES, np.uint8),
             rank_of_label=np.zeros(MAX_RECTANGLES + 1, np.uint8),
-            permutation=np.zeros(config.palette_size, np.uint8),
+            permutation=np.zeros(colored.palette_size, np.uint8),
             color_of_label=np.zeros((MAX_RECTANGLES + 1, 3), np.uint32),
         ),
     )
 
 
-def empty_block(config: RdeConfig, count: int) -> Block:
-    """Arrays for this many samples, as the format names them."""
-    height, width, most = config.height, config.width, config.n_rectangles
-    block: Block = {
-        "above": np.zeros((count, most, most), np.uint8),
-        "color": np.zeros((count, most), np.uint8),
-        "image": np.empty((count, height, width, 3), np.uint8),
-        "label": np.empty((count, height, width), np.uint8),
-        "n_rectangles": np.zeros(count, np.uint8),
-        "rank": np.empty((count, height, width), np.uint8),
-        "rectangle_rank": np.zeros((count, most), np.uint8),
-        "rectangles": np.full((count, most, 4), -1, np.int16),
-    }
-    return block | empty_difficulty(count, most) if config.difficulty else block
+def generate_block(config: RdeConfig, seed: int, split: str, start: int, count: int) -> Block:
+    """Samples ``start .. start + count - 1`` of a split: the columns by name."""
+    block, _ = generate_with_tally(config, seed, split, start, count)
+    return block
 
 
-def generate_block(
+def generate_with_tally(
     config: RdeConfig, seed: int, split: str, start: int, count: int
 ) -> tuple[Block, NDArray[np.int64]]:
-    """Samples ``start .. start + count - 1`` of a split, and a tally of the scenes drawn.
+    """The same samples, and a tally of the scenes drawn.
 
     Returns
     -------
@@ -110,7 +132,7 @@ def generate_block(
         ``EMPTY``, ``SHORT``, ``FLAT``.
     """
     prepared = prepare(config)
-    block = empty_block(config, count)
+    block = empty_block(COLUMNS, config, count)
     tally = np.zeros(7, np.int64)
     done = _fill_block(
         prepared.settings,
@@ -120,6 +142,7 @@ def generate_block(
         prepared.weights,
         prepared.workspace,
         tally,
+        block.get("palette", NO_PALETTES),
         block["above"],
         block["color"],
         block["image"].reshape(count, config.height, 3 * config.width),
@@ -129,6 +152,8 @@ def generate_block(
         block["rectangle_rank"],
         block["rectangles"],
     )
+    if done < 0:
+        raise SynthprobeError(no_colors(f"{split} sample {start - 1 - done}"))
     if done < count:
         order = " (require_order keeps only those with two ranks)" * config.require_order
         raise SynthprobeError(
@@ -154,6 +179,7 @@ def _fill_block(
     weights: NDArray[np.uint32],
     work: Workspace,
     tally: NDArray[np.int64],
+    palettes: NDArray[np.uint8],
     above: NDArray[np.uint8],
     color: NDArray[np.uint8],
     image: NDArray[np.uint8],
@@ -163,59 +189,131 @@ def _fill_block(
     rectangle_rank: NDArray[np.uint8],
     rectangles: NDArray[np.int16],
 ) -> int:
-    """Fill the rows of a block; return how many were filled before one could not be."""
+    """Fill the rows of a block; return how many were filled before one could not be.
+
+    If colours could not be drawn for row s, return -1 - s.
+    """
     for s in range(len(n_rectangles)):
         open_stream(work.stream, key, start + s)
         n = draw_scene(settings, work, tally)
         if n == 0:
             return s
-        for i in range(len(work.permutation)):
-            work.permutation[i] = i
-        shuffle(work.stream, work.permutation)
-        n_rectangles[s] = n
-        for i in range(n):
-            color[s, i] = work.permutation[i]
-            rectangle_rank[s, i] = work.rank[i]
-            work.rank_of_label[i + 1] = work.rank[i]
-            for channel in range(3):
-                work.color_of_label[i + 1, channel] = palette[work.permutation[i], channel]
-            for side in range(4):
-                rectangles[s, i, side] = work.sides[side, i]
-            for j in range(n):
-                by_t_junction = work.cues.t_junction[i] >> np.uint64(j) & np.uint64(1)
-                by_convexity = work.cues.convexity[i] >> np.uint64(j) & np.uint64(1)
-                above[s, i, j] = by_t_junction + np.uint64(2) * by_convexity
-        render(
-            work.grid,
-            work.color_of_label,
-            work.rank_of_label,
+        if not give_colors(settings, work, palette, palettes, s):
+            return -1 - s
+        write_row(
+            palette,
             weights,
-            work.canvas,
+            work,
+            n,
             s,
+            above,
+            color,
             image,
-            rank,
             label,
+            n_rectangles,
+            rank,
+            rectangle_rank,
+            rectangles,
         )
     return len(n_rectangles)
+
+
+@kernel
+def give_colors(
+    settings: Settings,
+    work: Workspace,
+    palette: NDArray[np.uint8],
+    palettes: NDArray[np.uint8],
+    s: int,
+) -> bool:
+    """Give out the colours of row s: a permutation of the palette, or a palette of its own.
+
+    The palette of its own is written to ``palettes``, too. False if none could be drawn.
+    """
+    for i in range(len(work.permutation)):
+        work.permutation[i] = i
+    if settings.apart == 0:
+        shuffle(work.stream, work.permutation)
+        return True
+    if not draw_palette(work.stream, settings.apart, palette):
+        return False
+    copy_palette(palette, palettes, s)
+    return True
+
+
+@kernel
+def copy_palette(palette: NDArray[np.uint8], palettes: NDArray[np.uint8], s: int) -> None:
+    """Write the colours of row s."""
+    for i in range(len(palette)):
+        for channel in range(3):
+            palettes[s, i, channel] = palette[i, channel]
+
+
+@kernel
+def write_row(
+    palette: NDArray[np.uint8],
+    weights: NDArray[np.uint32],
+    work: Workspace,
+    n: int,
+    s: int,
+    above: NDArray[np.uint8],
+    color: NDArray[np.uint8],
+    image: NDArray[np.uint8],
+    label: NDArray[np.uint8],
+    n_rectangles: NDArray[np.uint8],
+    rank: NDArray[np.uint8],
+    rectangle_rank: NDArray[np.uint8],
+    rectangles: NDArray[np.int16],
+) -> None:
+    """Write the scene of n rectangles that stands in the workspace as row s of a block.
+
+    Its sides, grid, cues and ranks stand there, and in ``permutation`` the colours.
+    """
+    n_rectangles[s] = n
+    for i in range(n):
+        color[s, i] = work.permutation[i]
+        rectangle_rank[s, i] = work.rank[i]
+        work.rank_of_label[i + 1] = work.rank[i]
+        for channel in range(3):
+            work.color_of_label[i + 1, channel] = palette[work.permutation[i], channel]
+        for side in range(4):
+            rectangles[s, i, side] = work.sides[side, i]
+        for j in range(n):
+            by_t_junction = work.cues.t_junction[i] >> np.uint64(j) & np.uint64(1)
+            by_convexity = work.cues.convexity[i] >> np.uint64(j) & np.uint64(1)
+            above[s, i, j] = by_t_junction + np.uint64(2) * by_convexity
+    render(
+        work.grid,
+        work.color_of_label,
+        work.rank_of_label,
+        weights,
+        work.canvas,
+        s,
+        image,
+        rank,
+        label,
+    )
 
 
 @kernel
 def draw_scene(settings: Settings, work: Workspace, tally: NDArray[np.int64]) -> int:
     """Draw scenes until one can be kept; return its number of rectangles, 0 if none could.
 
-    Its sides, grid, cues and ranks stand in the workspace.
+    Its sides, grid, cues and ranks stand in the workspace. How many rectangles to place is drawn
+    once, so that scenes of some numbers do not become rare because more of them are drawn again.
     """
+    asked = draw_number(work.stream, settings)
     for _ in range(MAX_DRAWS):
-        n = draw_once(settings, work, tally)
+        n = draw_once(settings, asked, work, tally)
         if n > 0:
             return n
     return 0
 
 
 @kernel
-def draw_once(settings: Settings, work: Workspace, tally: NDArray[np.int64]) -> int:
-    """Draw one scene; return its number of rectangles, 0 if it cannot be kept."""
-    n = place(work.stream, settings, work.sides, work.grid, work.trial)
+def draw_once(settings: Settings, asked: int, work: Workspace, tally: NDArray[np.int64]) -> int:
+    """Draw one scene of so many; return its number of rectangles, 0 if it cannot be kept."""
+    n = place_number(work.stream, settings, asked, work.sides, work.grid, work.trial)
     if n == 0:
         tally[EMPTY] += 1
         return 0
@@ -231,6 +329,6 @@ def draw_once(settings: Settings, work: Workspace, tally: NDArray[np.int64]) -> 
     tally[KEPT + verdict] += 1
     if verdict != 0:
         return 0
-    if n < settings.n_rectangles:
+    if n < asked:
         tally[SHORT] += 1
     return n

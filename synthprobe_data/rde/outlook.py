@@ -16,13 +16,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthprobe_data.bits import kernel
+from synthprobe_data.kernel import kernel
 from synthprobe_data.random import open_stream, stream_key
 from synthprobe_data.rde.config import RdeConfig
 from synthprobe_data.rde.generate import DATASET, Workspace, draw_once, prepare
-from synthprobe_data.rde.grid import compress
-from synthprobe_data.rde.place import Settings, place_next
-from synthprobe_data.rde.ranks import is_flat
+from synthprobe_data.rde.kernels.grid import compress
+from synthprobe_data.rde.kernels.place import Settings, draw_number, place_next
+from synthprobe_data.rde.kernels.ranks import is_flat
 
 SPLIT: Final = "outlook"
 SCENES: Final = 400
@@ -35,6 +35,8 @@ _NEARLY: Final = 0.1
 """More scenes are drawn where the share of flat ones is so close to a half."""
 _CHANCES: Final = 200
 """Scenes of which the probability is estimated."""
+_COLOR_BITS: Final = 16
+"""A colour of its own is one of at least two to the power of this."""
 _ENOUGH: Final = 0.95
 """The share of the rectangles asked for below which scenes fall short."""
 _FAR_TOO_FEW: Final = 0.8
@@ -48,7 +50,9 @@ class Outlook:
     scenes: int
     """How many scenes this was seen on."""
     asked: int
-    """Rectangles asked for."""
+    """Rectangles asked for, at most."""
+    asked_least: int
+    """Rectangles asked for, at least: each sample draws its number."""
     mean: float
     least: int
     most: int
@@ -61,7 +65,12 @@ class Outlook:
     @property
     def is_short(self) -> bool:
         """Whether scenes have clearly fewer rectangles than were asked for."""
-        return self.mean < _ENOUGH * self.asked
+        return self.mean < _ENOUGH * self.wanted
+
+    @property
+    def wanted(self) -> float:
+        """Rectangles asked for on average."""
+        return (self.asked_least + self.asked) / 2
 
     @property
     def is_mostly_flat(self) -> bool:
@@ -75,7 +84,7 @@ class Outlook:
         Of two rectangles, about half of the scenes are flat wherever they have all the room; who
         asks for two gets what was asked for.
         """
-        return self.flat == 1 or (self.is_mostly_flat and self.mean < _FAR_TOO_FEW * self.asked)
+        return self.flat == 1 or (self.is_mostly_flat and self.mean < _FAR_TOO_FEW * self.wanted)
 
     @property
     def distinct(self) -> float:
@@ -104,6 +113,7 @@ def look_ahead(config: RdeConfig) -> Outlook | None:
     return Outlook(
         scenes=len(kept),
         asked=config.n_rectangles,
+        asked_least=config.least_rectangles,
         mean=float(numbers.mean()),
         least=int(numbers.min()),
         most=int(numbers.max()),
@@ -173,7 +183,7 @@ def _draw_scenes(
     """Draw one scene for each row, the first that `generate_block` draws for that sample."""
     for s in range(len(numbers)):
         open_stream(work.stream, key, start + s)
-        n = draw_once(settings, work, tally)
+        n = draw_once(settings, draw_number(work.stream, settings), work, tally)
         numbers[s] = n
         flat[s] = is_flat(work.rank, n)
         for i in range(n):
@@ -194,7 +204,11 @@ def _alike(config: RdeConfig, kept: _Drawn, count: int) -> float:
     chance = np.zeros(len(some), np.float64)
     key = stream_key(0, DATASET, SPLIT)
     _find_chances(prepared.settings, key, prepared.workspace, some, chance)
-    colors = [1 / math.perm(config.palette_size, int(n)) for n in kept.numbers[:_CHANCES]]
+    numbers = kept.numbers[:_CHANCES].tolist()
+    if config.random_palette:
+        colors = [2.0 ** (-_COLOR_BITS * n) for n in numbers]
+    else:
+        colors = [1 / math.perm(config.palette_size, n) for n in numbers]
     return float(np.mean(chance * colors)) / (len(kept) / count) if len(kept) else 0.0
 
 
@@ -211,12 +225,14 @@ def _find_chances(
     A candidate is two numbers of 0 to the size on each axis, in any order. That it took t of them
     to place a rectangle means, on average, that one in t is accepted.
     """
+    numbers = settings.n_rectangles - settings.least_rectangles + 1
     of_one = 4.0 / float((settings.width + 1) * (settings.height + 1)) ** 2
     for i in range(len(indices)):
         open_stream(work.stream, key, indices[i])
-        grid, trial, trials, product = work.grid, work.trial, settings.trials, 1.0
+        asked = draw_number(work.stream, settings)
+        grid, trial, trials, product = work.grid, work.trial, settings.trials, 1.0 / numbers
         compress(work.sides, 0, settings.width, settings.height, grid)
-        for n in range(settings.n_rectangles):
+        for n in range(asked):
             left = place_next(work.stream, settings, work.sides, n, grid, trial, trials)
             if left == 0:
                 break

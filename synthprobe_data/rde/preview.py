@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from synthprobe_data.rde.config import RdeConfig
-from synthprobe_data.rde.marks import Point, t_junctions, visible_centres
-from synthprobe_data.rde.render import hue_palette
+from synthprobe_data.rde.geometry import Point, t_junctions, visible_centres
+from synthprobe_data.rde.palette import Colored, palette_of
 from synthprobe_data.rde.scene import T_JUNCTION
 
 LEGEND: Final = (
@@ -30,11 +29,12 @@ _MARK: Final = (200, 0, 0)
 Sample = dict[str, NDArray[Any]]
 
 
-def panels(sample: Sample, config: RdeConfig) -> list[Image.Image]:
+def panels(sample: Sample, config: Colored) -> list[Image.Image]:
     """One sample: its picture, its ranks and its relation."""
     height, width = sample["label"].shape
     times = max(1, round(_PANEL / max(height, width)))
-    colors = hue_palette(config.palette_size)[np.minimum(sample["color"], config.palette_size - 1)]
+    palette = palette_of(config, sample)
+    colors = palette[np.minimum(sample["color"], len(palette) - 1)]
     return [
         Image.fromarray(sample["image"].repeat(times, 0).repeat(times, 1)),
         _rank_panel(sample, times),

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
 
+from synthprobe_data.random import draw_64, draw_below
 from synthprobe_data.rde.config import RdeConfig
 
 Rectangles: TypeAlias = npt.NDArray[Any]  # integer (n, 4): x0, y0, x1, y1
@@ -148,6 +149,14 @@ def accepts(config: RdeConfig, rectangles: Rectangles) -> bool:
         and rule_parallel_sides(config, rectangles)
         and rule_t_junctions(config, rectangles)
     )
+
+
+def draw_number(config: RdeConfig, stream: npt.NDArray[np.uint64]) -> int:
+    """How many rectangles a sample asks for: the first draw, but only where the number varies."""
+    if config.min_rectangles is None:
+        return config.n_rectangles
+    numbers = range(config.min_rectangles, config.n_rectangles + 1)
+    return numbers[draw_below(stream, len(numbers))]
 
 
 # ------------------------------------------------------------------------- points of the label map
@@ -411,6 +420,30 @@ def palette(n_colors: int) -> npt.NDArray[np.uint8]:
     return np.array(colors, np.uint8).reshape(n_colors, 3)
 
 
+def fixed_palette(palette_of_config: Any, n_colors: int) -> npt.NDArray[np.uint8]:
+    """The colours of all pictures: the list of the config, or so many hues."""
+    if isinstance(palette_of_config, tuple):
+        return np.array(palette_of_config, np.uint8)
+    return palette(n_colors)
+
+
+def draw_palette(stream: npt.NDArray[np.uint64], apart: int, n: int) -> npt.NDArray[np.uint8]:
+    """Colours of one picture: each drawn until it is far enough from black and those before it.
+
+    The three lowest bytes of a word are red, green and blue. After 1000 words without enough
+    colours all of them are drawn again.
+    """
+    while True:
+        colors = [(0, 0, 0)]
+        for _ in range(1000):
+            word = int(draw_64(stream))
+            color = (word % 256, word // 256 % 256, word // 65536 % 256)
+            if all(max(abs(a - b) for a, b in zip(color, c, strict=True)) >= apart for c in colors):
+                colors.append(color)
+            if len(colors) == n + 1:
+                return np.array(colors[1:], np.uint8)
+
+
 def blur_weights(blur: float) -> npt.NDArray[np.int64]:
     """The Gaussian of standard deviation `blur`, in whole units of 1/4096, from -radius to radius.
 
@@ -433,7 +466,10 @@ def blur_weights(blur: float) -> npt.NDArray[np.int64]:
 
 
 def render(
-    label: LabelMap, colors: Sequence[int], palette: npt.NDArray[np.uint8], blur: float
+    label: LabelMap,
+    colors: Sequence[int] | npt.NDArray[Any],
+    palette: npt.NDArray[np.uint8],
+    blur: float,
 ) -> npt.NDArray[np.uint8]:
     """The picture of a label map.
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import ndimage
 
-from synthprobe_data.rde import marks, reference
-from synthprobe_data.rde.marks import Box
+from synthprobe_data.rde import geometry as marks
+from synthprobe_data.rde import reference
+from synthprobe_data.rde.geometry import Box
 from synthprobe_data.rde.reference import LabelMap, Rectangles
 
 

@@ -9,12 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.rde.certificate import certify, empty_room
 from synthprobe_data.rde.config import MAX_RECTANGLES, RdeConfig
-from synthprobe_data.rde.cues import empty_cues, find_cues
-from synthprobe_data.rde.grid import compress, empty_grid, empty_sides
-from synthprobe_data.rde.place import accepts, kernel_settings
-from synthprobe_data.rde.ranks import find_ranks
+from synthprobe_data.rde.kernels.certificate import certify, empty_room
+from synthprobe_data.rde.kernels.cues import empty_cues, find_cues
+from synthprobe_data.rde.kernels.difficulty import (
+    Difficulty,
+    difficulty_block,
+    difficulty_of_row,
+)
+from synthprobe_data.rde.kernels.grid import compress, empty_grid, empty_sides
+from synthprobe_data.rde.kernels.place import kernel_settings
+from synthprobe_data.rde.kernels.ranks import find_ranks
+from synthprobe_data.rde.legal import find_refused
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -102,15 +108,11 @@ def first_refused(config: RdeConfig, rectangles: ArrayLike) -> int | None:
     """The first rectangle that the rules refuse on top of those before it, or ``None``."""
     boxes = _checked(rectangles)
     inside = (boxes >= 0).all(1) & (boxes[:, 2] <= config.width) & (boxes[:, 3] <= config.height)
-    settings = kernel_settings(config)
-    sides, grid, trial = empty_sides(), empty_grid(), empty_grid()
+    n = len(boxes) if inside.all() else int(inside.argmin())  # those before the first outside
+    sides = empty_sides()
     sides[:, : len(boxes)] = boxes.T
-    compress(sides, 0, config.width, config.height, grid)
-    for k in range(len(boxes)):
-        if not inside[k] or not accepts(settings, sides, k, grid, trial):
-            return k
-        grid, trial = trial, grid
-    return None
+    refused = find_refused(kernel_settings(config), sides, n, empty_grid(), empty_grid())
+    return None if refused == len(boxes) else int(refused)
 
 
 def _checked(rectangles: ArrayLike) -> NDArray[np.int64]:
@@ -125,3 +127,11 @@ def _checked(rectangles: ArrayLike) -> NDArray[np.int64]:
 def _matrix(masks: NDArray[np.uint64], n: int) -> NDArray[np.uint8]:
     """Bit masks as a matrix of zeros and ones."""
     return (masks[:n, None] >> np.arange(n, dtype=np.uint64) & np.uint64(1)).astype(np.uint8)
+
+
+def read_difficulty(scene: Scene) -> Difficulty:
+    """How hard a scene is."""
+    height, width = scene.label.shape
+    boxes = scene.rectangles[None].astype(np.int64)
+    block = difficulty_block(boxes, np.array([len(scene.rectangles)]), height=height, width=width)
+    return difficulty_of_row(block, 0)

@@ -7,23 +7,25 @@ by the kernels that generate, which the tests hold to `reference.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from synthprobe_data.bits import kernel
 from synthprobe_data.dataset import Block
-from synthprobe_data.rde.certificate import certify
+from synthprobe_data.kernel import kernel
+from synthprobe_data.rde.columns import COLUMNS
 from synthprobe_data.rde.config import RdeConfig
-from synthprobe_data.rde.cues import find_cues
-from synthprobe_data.rde.difficulty import difficulty_block
-from synthprobe_data.rde.generate import Workspace, empty_block, prepare
-from synthprobe_data.rde.grid import compress
-from synthprobe_data.rde.place import Settings, accepts
-from synthprobe_data.rde.ranks import find_ranks
-from synthprobe_data.rde.render import render
+from synthprobe_data.rde.generate import NO_PALETTES, Prepared, Workspace, prepare
+from synthprobe_data.rde.kernels.certificate import certify
+from synthprobe_data.rde.kernels.cues import find_cues
+from synthprobe_data.rde.kernels.difficulty import difficulty_block
+from synthprobe_data.rde.kernels.grid import compress
+from synthprobe_data.rde.kernels.place import Settings
+from synthprobe_data.rde.kernels.ranks import find_ranks
+from synthprobe_data.rde.kernels.render import render
+from synthprobe_data.rde.legal import find_refused
 
 _SENTENCES: Final = {
     "rectangles": "its rectangles are not at least one, inside the picture, none of them empty.",
@@ -38,6 +40,7 @@ _SENTENCES: Final = {
     "certificate": "its scene does not have the certificate that its config states.",
 }
 _DIFFICULTY: Final = "its difficulty is not what its rectangles give."
+_PALETTE: Final = "its colours are too near each other, or one of them is too near black."
 _ORDER: Final = "all of its rectangles have one rank, though its config requires an order."
 # Bits of a mask of failed checks, in the order of the sentences.
 (
@@ -57,17 +60,33 @@ _ORDER: Final = "all of its rectangles have one rank, though its config requires
 def row_checks(config: RdeConfig) -> dict[str, str]:
     """The checks of a row by name, each with the sentence for a row that fails it.
 
-    Bit i of a mask of `check_block` is the i-th of them. The certificate is only asked of files
-    that state it, the difficulty only of files that store it, two ranks only where they are
-    required.
+    Bit i of a mask of `check_block` is the i-th of them.
+    """
+    return scene_checks(
+        config.mode,
+        config.difficulty,
+        require_order=config.require_order,
+        random_palette=config.random_palette,
+    )
+
+
+def scene_checks(
+    mode: str, difficulty: bool, *, require_order: bool = False, random_palette: bool = False
+) -> dict[str, str]:
+    """The checks of a scene by name, each with the sentence for one that fails it.
+
+    The certificate is only asked of files that state it, the difficulty only of files that store
+    it, two ranks only where they are required, distant colours only where pictures draw them.
     """
     names = dict(_SENTENCES)
-    if config.mode != "certified":
+    if mode != "certified":
         del names["certificate"]
-    if config.difficulty:
+    if difficulty:
         names["difficulty"] = _DIFFICULTY
-    if config.require_order:
+    if require_order:
         names["order"] = _ORDER
+    if random_palette:
+        names["palette"] = _PALETTE
     return names
 
 
@@ -79,16 +98,26 @@ def check_block(
     A row whose rectangles cannot be painted gets no further check; one whose colours are wrong is
     not compared with its picture.
     """
-    prepared = prepare(config)
-    count, height, width = len(block["n_rectangles"]), config.height, config.width
+    return check_scenes(prepare(config), row_checks(config), block)
+
+
+def check_scenes(prepared: Prepared, names: Mapping[str, str], block: Block) -> NDArray[np.uint32]:
+    """The masks of `check_block`, for the checks that are named (`scene_checks`)."""
     stored: dict[str, NDArray[Any]] = {
-        name: np.require(block[name], column.dtype, ["C", "W"])
-        for name, column in empty_block(config, 0).items()
+        column.name: np.require(block[column.name], column.dtype, ["C", "W"])
+        for column in COLUMNS
+        if column.only_if is None
     }
+    height, width = prepared.settings.height, prepared.settings.width
+    count = len(stored["n_rectangles"])
     failed = np.zeros(count, np.uint32)
+    palettes = NO_PALETTES
+    if "palette" in names:
+        palettes = np.require(block["palette"], np.uint8, ["C", "W"])
     _check_block(
         prepared.settings,
         prepared.palette,
+        palettes,
         prepared.weights,
         prepared.workspace,
         np.zeros((1, height, 3 * width), np.uint8),
@@ -104,29 +133,44 @@ def check_block(
         stored["rectangles"],
         failed,
     )
-    if config.difficulty:
-        bit = 1 << list(row_checks(config)).index("difficulty")
-        failed[_wrong_difficulty(config, stored, failed & _RECTANGLES == 0)] |= bit
-    if config.require_order:
-        bit = 1 << list(row_checks(config)).index("order")
+    if "difficulty" in names:
+        bit = 1 << list(names).index("difficulty")
+        scenes = failed & _RECTANGLES == 0
+        failed[_wrong_difficulty(block, scenes, height, width)] |= bit
+    if "order" in names:
+        bit = 1 << list(names).index("order")
         failed[stored["rectangle_rank"].max(axis=1) < 2] |= bit
+    if "palette" in names:
+        bit = 1 << list(names).index("palette")
+        failed[_least_distance(palettes) < prepared.settings.apart] |= bit
     return failed
 
 
+def _least_distance(palettes: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """How far the two nearest colours of each row are apart, black among them."""
+    values = np.pad(palettes.astype(np.int64), ((0, 0), (1, 0), (0, 0)))
+    apart = np.abs(values[:, :, None] - values[:, None]).max(axis=3)
+    upper = np.triu_indices(values.shape[1], 1)
+    least: NDArray[np.int64] = apart[:, upper[0], upper[1]].min(axis=1)
+    return least
+
+
+def are_painted(failed: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """The rows, by their masks, whose rectangles can be painted in their colours."""
+    painted: NDArray[np.bool_] = failed & (_RECTANGLES | _COLOR) == 0
+    return painted
+
+
 def _wrong_difficulty(
-    config: RdeConfig, stored: Block, scenes: NDArray[np.bool_]
+    block: Block, scenes: NDArray[np.bool_], height: int, width: int
 ) -> NDArray[np.int64]:
     """The rows that are scenes and state another difficulty than theirs."""
     (rows,) = np.nonzero(scenes)
-    found = difficulty_block(
-        stored["rectangles"][rows],
-        stored["n_rectangles"][rows],
-        height=config.height,
-        width=config.width,
-    )
-    wrong = (found["pieces"] != stored["pieces"][rows]).any(axis=1)
+    rectangles, n_rectangles = block["rectangles"][rows], block["n_rectangles"][rows]
+    found = difficulty_block(rectangles, n_rectangles, height=height, width=width)
+    wrong = (found["pieces"] != block["pieces"][rows]).any(axis=1)
     for name in ("convexity_only", "cue_distance", "depth"):
-        wrong |= found[name] != stored[name][rows]
+        wrong |= found[name] != block[name][rows]
     return rows[wrong]
 
 
@@ -134,6 +178,7 @@ def _wrong_difficulty(
 def _check_block(
     settings: Settings,
     palette: NDArray[np.uint8],
+    palettes: NDArray[np.uint8],
     weights: NDArray[np.uint32],
     work: Workspace,
     drawn_image: NDArray[np.uint8],
@@ -154,6 +199,8 @@ def _check_block(
     ``drawn_image``, ``drawn_rank`` and ``drawn_label`` are room for one sample.
     """
     for s in range(len(failed)):
+        if len(palettes):
+            palette = palettes[s]
         n = int(n_rectangles[s])
         if not _rectangles_fit(settings, rectangles[s], n):
             failed[s] = _RECTANGLES
@@ -164,7 +211,7 @@ def _check_block(
         for i in range(n):
             for side in range(4):
                 work.sides[side, i] = rectangles[s, i, side]
-        if not _follows_rules(settings, work, n):
+        if find_refused(settings, work.sides, n, work.grid, work.trial) < n:
             mask |= _RULES
         compress(work.sides, n, settings.width, settings.height, work.grid)
         find_cues(work.grid, n, work.cues)
@@ -241,18 +288,6 @@ def _unused_is_empty(
         for j in range(most):
             if (i >= n or j >= n) and above[i, j] != 0:
                 return False
-    return True
-
-
-@kernel
-def _follows_rules(settings: Settings, work: Workspace, n: int) -> bool:
-    """Whether each rectangle is accepted on top of those before it (`scene.first_refused`)."""
-    grid, trial = work.grid, work.trial
-    compress(work.sides, 0, settings.width, settings.height, grid)
-    for k in range(n):
-        if not accepts(settings, work.sides, k, grid, trial):
-            return False
-        grid, trial = trial, grid
     return True
 
 

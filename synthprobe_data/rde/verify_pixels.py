@@ -6,17 +6,22 @@ import numpy as np
 
 from synthprobe_data.dataset import Block
 from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.rde.config import RdeConfig
-from synthprobe_data.rde.render import hue_palette
-from synthprobe_data.rde.solver import Reading, check_readable, solve
+from synthprobe_data.rde.kernels.apart import drawn_apart
+from synthprobe_data.rde.palette import fixed_palette
+from synthprobe_data.rde.readable import Scenes
+from synthprobe_data.rde.solver import Reading, check_distant, check_readable, solve
 
 
-def check_pixels_readable(config: RdeConfig) -> None:
+def check_pixels_readable(config: Scenes) -> None:
     """Raise `SynthprobeError` if pictures of this config cannot be read with certainty."""
-    check_readable(hue_palette(config.palette_size), blur=config.blur)
+    palette = fixed_palette(config)
+    if palette is None:
+        check_distant(drawn_apart(config.mode, config.blur), blur=config.blur)
+    else:
+        check_readable(palette, blur=config.blur)
 
 
-def read_pixels(config: RdeConfig, block: Block) -> tuple[list[tuple[int, str]], dict[str, int]]:
+def read_pixels(config: Scenes, block: Block) -> tuple[list[tuple[int, str]], dict[str, int]]:
     """Solve the pictures of a block and compare with what is stored about them.
 
     Returns
@@ -29,7 +34,7 @@ def read_pixels(config: RdeConfig, block: Block) -> tuple[list[tuple[int, str]],
         Readings that are not unambiguous, and readings with other ranks than the stored ones. Only
         the certificate rules them out, so in other files they are counted and do not fail.
     """
-    palette = hue_palette(config.palette_size)
+    palette = fixed_palette(config)  # without one, the solver finds the colours itself
     failed: list[tuple[int, str]] = []
     counts = {"not unambiguous": 0, "other ranks": 0}
     for row in range(len(block["image"])):
@@ -48,7 +53,7 @@ def read_pixels(config: RdeConfig, block: Block) -> tuple[list[tuple[int, str]],
 
 
 def _wrong(
-    config: RdeConfig, reading: Reading, other_ranks: bool, block: Block, row: int
+    config: Scenes, reading: Reading, other_ranks: bool, block: Block, row: int
 ) -> str | None:
     if not reading.has_regions_of(block["label"][row]):
         return "its picture shows other regions than label has."

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from synthprobe_data.dataset import Block
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.chunks import decode_row, decode_rows
+from synthprobe_data.shards.collection import open_dataset
 from synthprobe_data.shards.digest import row_digests
 from synthprobe_data.shards.layout import Column, rows_per_block
-from synthprobe_data.shards.opened import open_dataset
 from synthprobe_data.shards.pack import PackedBlock, Task, deflate
 from synthprobe_data.shards.reader import ShardReader
 from synthprobe_data.shards.selection import INDEX
 
 
 class BlockReader(ShardReader):
-    """One file, looked over before it is read, for those who read all of it."""
+    """One file, validated before it is read, for those who read all of it."""
 
     @property
     def rows_at_once(self) -> int:
@@ -78,7 +78,6 @@ class BlockReader(ShardReader):
             chunks=chunks,
             small={name: column for name, column in block.items() if name not in chunks},
             digests=row_digests(block),
-            tally=np.zeros(0, np.int64),
         )
 
     def _read_column(

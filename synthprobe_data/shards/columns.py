@@ -9,14 +9,10 @@ import numpy as np
 
 from synthprobe_data.dataset import Block
 from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.rde import RDE
-from synthprobe_data.rde.difficulty import difficulty_block, empty_difficulty
 from synthprobe_data.shards.header import Header
 from synthprobe_data.shards.reader import ShardReader
 from synthprobe_data.shards.selection import INDEX
 
-_FROM: Final = ("rectangles", "n_rectangles")
-"""What the difficulty is computed from."""
 _BYTES_AT_ONCE: Final = 32 * 2**20
 _ROWS_AT_ONCE: Final = 16_384
 
@@ -24,12 +20,12 @@ _ROWS_AT_ONCE: Final = 16_384
 def known_columns(header: Header) -> dict[str, tuple[int, ...]]:
     """All columns that samples of this file have, stored or not, with the shape of a row.
 
-    Every sample has an ``index``, and those of RDE the four figures that say how hard they are.
+    Every sample has an ``index``, and those that its dataset can compute.
     """
     known = {column.name: column.shape for column in header.columns} | {INDEX.name: INDEX.shape}
-    if header.dataset.name == RDE.name:
-        most = known["rectangles"][0]
-        known |= {name: array.shape[1:] for name, array in empty_difficulty(0, most).items()}
+    computed = header.dataset.computed
+    if computed is not None:
+        known |= {n: header.dataset.column(n).shape(header.config) for n in computed.names}
     return known
 
 
@@ -44,9 +40,11 @@ def read_columns(reader: ShardReader, split: str, names: Sequence[str]) -> Itera
         if name not in known:
             raise SynthprobeError(f"there is no dataset {name!r}: take {', '.join(sorted(known))}.")
     stored = {column.name: column for column in header.columns}
-    hard = [name for name in names if name not in stored and name != INDEX.name]
+    computed = header.dataset.computed
+    missing = [name for name in names if name not in stored and name != INDEX.name]
     needed = [name for name in names if name in stored]
-    needed += [name for name in _FROM if hard and name not in needed]
+    if computed is not None and missing:
+        needed += [name for name in computed.needs if name not in needed]
     row_bytes = sum(stored[name].row_bytes for name in needed)
     step = max(1, min(_ROWS_AT_ONCE, _BYTES_AT_ONCE // max(1, row_bytes)))
     first, end = header.splits[split]
@@ -58,13 +56,8 @@ def read_columns(reader: ShardReader, split: str, names: Sequence[str]) -> Itera
                 block |= reader.read_rows(start, stop, [name])
             else:
                 block[name] = reader.small(name, start, stop)
-        if hard:
-            settings = header.config.to_dict()
-            block |= difficulty_block(
-                *(block[name] for name in _FROM),
-                height=settings["height"],
-                width=settings["width"],
-            )
+        if computed is not None and missing:
+            block |= computed.compute(block, header.config)
         if INDEX.name in names and INDEX.name not in stored:
             index = header.index_start[split]
             block[INDEX.name] = np.arange(start - first + index, stop - first + index)

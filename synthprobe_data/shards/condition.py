@@ -40,7 +40,7 @@ _FUNCTIONS: Final[Mapping[str, Any]] = {"min": np.min, "max": np.max, "sum": np.
 
 
 class Condition:
-    """A condition on samples, looked over before it is asked.
+    """A condition on samples, validated before it is asked.
 
     Parameters
     ----------
@@ -135,13 +135,13 @@ class Condition:
     def _one_of(self, node: ast.Subscript, columns: Mapping[str, NDArray[Any]]) -> Any:
         """One of the values that a column has for a sample."""
         values = self._value(node.value, columns)
-        place = ast.literal_eval(node.slice)
-        places = place if isinstance(place, tuple) else (place,)
+        subscript = ast.literal_eval(node.slice)
+        subscripts = subscript if isinstance(subscript, tuple) else (subscript,)
         shape = np.shape(values)[1:]
         if (
-            len(places) > len(shape)
-            or not all(isinstance(p, int) and not isinstance(p, bool) for p in places)
-            or not all(-n <= p < n for p, n in zip(places, shape, strict=False))
+            len(subscripts) > len(shape)
+            or not all(isinstance(p, int) and not isinstance(p, bool) for p in subscripts)
+            or not all(-n <= p < n for p, n in zip(subscripts, shape, strict=False))
         ):
             raise SynthprobeError(f"there is no {ast.unparse(node)}: the shape is {shape}")
-        return values[(slice(None), *places)]
+        return values[(slice(None), *subscripts)]

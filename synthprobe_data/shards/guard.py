@@ -1,11 +1,11 @@
-"""Files from strangers are first opened in a child process with limits.
+"""Untrusted files are first opened in a child process with limits.
 
 With metadata that are altered on purpose, checksums and all, a file can make the HDF5 library
 crash, loop or take all memory, and no Python code can catch that. So a file that is not trusted is
-first looked over by `guarded`, in a process that may take only so much memory and time. Only
+first validated by `guarded`, in a process that may take only so much memory and time. Only
 what passes there is opened by the process itself.
 
-A file that has passed is not looked over again by this process while it is the same file, of the
+A file that has passed is not validated again by this process while it is the same file, of the
 same size and times; nor is one that this process has written. That a file is exchanged or changed
 between the check and the reading is not guarded against: who can write to your files while you read
 them has other ways.
@@ -39,12 +39,12 @@ _MAX_PASSED: Final = 1_000_000
 
 FileKey = tuple[int, int, int, int, int]
 _passed: set[FileKey] = set()
-"""The files that need not be looked over: device, number, size and times of change of each."""
+"""The files that need not be validated: device, number, size and times of change of each."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What the HDF5 library may take to look over one file."""
+    """What the HDF5 library may take to validate one file."""
 
     memory: int = 512 * 2**20
     """Bytes, beside what a Python process with h5py takes."""
@@ -63,20 +63,20 @@ LIMITS: Final = Limits()
 
 def check_file(path: Path) -> None:
     """Raise `SynthprobeError` if it is not safe to open this file; it says why."""
-    for _, sentence in look_over([path]):
+    for _, sentence in validate_files([path]):
         if sentence is not None:
             raise SynthprobeError(sentence)
 
 
 def check_files(paths: Iterable[Path]) -> None:
     """Raise `SynthprobeError` at the first of these files that is not safe to open."""
-    with closing(look_over(paths)) as found:  # the child ends also when a file is refused
+    with closing(validate_files(paths)) as found:  # the child ends also when a file is refused
         for path, sentence in found:
             if sentence is not None:
                 raise SynthprobeError(f"{path} cannot be read: {sentence}")
 
 
-def look_over(
+def validate_files(
     paths: Iterable[Path], limits: Limits | None = None
 ) -> Generator[tuple[Path, str | None], None, None]:
     """Each of these files with what is wrong with it, ``None`` where it may be opened.
@@ -118,7 +118,7 @@ def look_over(
 
 
 def trust(path: Path) -> None:
-    """Note that a file need not be looked over: this process, or its worker, has written it."""
+    """Note that a file need not be validated: this process, or its worker, has written it."""
     key = _key(path)
     if key is not None:
         _remember(key)
@@ -269,6 +269,6 @@ def _start_explained() -> Iterator[None]:
         yield
     except (OSError, queue.Empty) as error:
         raise SynthprobeError(
-            "it cannot be looked over in a process of its own, as that does not start: "
+            "it cannot be validated in a process of its own, as that does not start: "
             f"{str(error) or 'it says nothing'}."
         ) from error

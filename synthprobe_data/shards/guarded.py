@@ -1,4 +1,4 @@
-"""The child process that opens a file from a stranger before we do.
+"""The child process that opens an untrusted file before we do.
 
 It is started by `synthprobe_data.shards.guard` and run by its path, so that it needs nothing but
 h5py, and starts fast. It makes the calls of the HDF5 library that `header`, `reader`, `blocks` and
@@ -24,6 +24,7 @@ _ATTRIBUTES = (
     "version",
     "config",
     "seed",
+    "split",
     "splits",
     "index_start",
     "content_digest",
@@ -34,7 +35,7 @@ _ATTRIBUTES = (
     "selected_from",
     "selection",
 )
-"""All that a file may say about itself."""
+"""All that a file may say about itself; a file of predictions says for which split it is."""
 _MAX_COLUMNS = 64
 """More than any dataset has: a file with more of them is refused by their names alone."""
 _CHUNKS_READ = 1024
@@ -47,7 +48,7 @@ class RefusalError(Exception):
 
 
 def main() -> None:
-    """Look over one file after another until there are no more."""
+    """Validate one file after another until there are no more."""
     settings = json.loads(sys.argv[1])
     sys.path += [path for path in settings["paths"] if path not in sys.path]
     import h5py  # noqa: F401  from where the parent has it
@@ -58,7 +59,7 @@ def main() -> None:
         request = json.loads(line)
         limit_time(request["seconds"])
         try:
-            look_over(os.fsdecode(bytes.fromhex(request["path"])), settings)
+            validate_file(os.fsdecode(bytes.fromhex(request["path"])), settings)
         except RefusalError as refusal:
             answer({"refused": str(refusal)})
         except MemoryError:
@@ -111,7 +112,7 @@ def lower(resource: Any, kind: int, value: int) -> None:
         resource.setrlimit(kind, (value, hard))
 
 
-def look_over(path: str, settings: dict[str, Any]) -> None:
+def validate_file(path: str, settings: dict[str, Any]) -> None:
     """Make all calls that reading a file makes."""
     import h5py
 
@@ -149,12 +150,13 @@ def walk_column(stored: Any, file_size: int, settings: dict[str, Any]) -> None:
     filters = [properties.get_filter(i)[0] for i in range(properties.get_nfilters())]
     outside, layout = properties.get_external_count(), properties.get_layout()
     if (
-        stored.dtype.kind not in "iu"
+        stored.dtype.kind not in "iuf"  # shards have whole numbers, predictions others, too
         or not stored.shape
         or stored.shape[0] > min(settings["max_rows"], file_size)
         or outside
         or layout not in (h5py.h5d.CHUNKED, h5py.h5d.CONTIGUOUS)
-        or filters not in ([], [h5py.h5z.FILTER_DEFLATE])
+        or [kind for kind in filters if kind != h5py.h5z.FILTER_SHUFFLE]
+        not in ([], [h5py.h5z.FILTER_DEFLATE])
     ):
         return
     if layout == h5py.h5d.CONTIGUOUS:
@@ -177,12 +179,12 @@ def walk_column(stored: Any, file_size: int, settings: dict[str, Any]) -> None:
     if stored.compression == "gzip":
         most = _CHUNKS_READ if visited else expected
         for number in spread(expected, most):
-            place = []
+            corner = []
             for count, step in zip(reversed(counts), reversed(chunks), strict=True):
                 number, i = divmod(number, count)
-                place.append(i * step)
+                corner.append(i * step)
             try:
-                stored.id.read_direct_chunk(tuple(reversed(place)))
+                stored.id.read_direct_chunk(tuple(reversed(corner)))
             except MemoryError:
                 raise
             except Exception:  # a row that cannot be read fails for itself, later

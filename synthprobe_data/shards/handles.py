@@ -46,7 +46,7 @@ class _OpenFiles:
 _open_files = _OpenFiles()
 
 
-def opened(holder: Holder) -> None:
+def note_opened(holder: Holder) -> None:
     """Note that a holder has opened a file; others may have to let go of theirs.
 
     Those go first that were opened first and not used since the last such look around, which costs
@@ -73,7 +73,7 @@ def opened(holder: Holder) -> None:
             other.let_go()
 
 
-def closed(holder: Holder) -> None:
+def note_closed(holder: Holder) -> None:
     """Note that a holder has closed its file."""
     files = _open_files
     if files.process == os.getpid():

@@ -1,6 +1,6 @@
 """What a file says about itself, and whether it may be believed.
 
-Shards come from strangers. Before anything is decoded, a file is looked over: only hard links to
+Shards may be untrusted. Before anything is decoded, a file is validated: only hard links to
 plain numeric datasets are followed, and only the names, types, shapes, chunks and filters that the
 format has for the config in the file are accepted. As the settings of a config are bounded, so is
 what reading a row can cost; and as every row must really be in the file, its size bounds their
@@ -11,18 +11,17 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import h5py
 import numpy as np
 
+from synthprobe_data.config import Config
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.printable import is_utf_8
-from synthprobe_data.random import FORMAT_VERSION
 from synthprobe_data.registry import DATASETS
-from synthprobe_data.settings import Config
 from synthprobe_data.shards.layout import Column, columns_of
 from synthprobe_data.shards.selection import (
     INDEX,
@@ -32,10 +31,13 @@ from synthprobe_data.shards.selection import (
     check_indices,
     with_index,
 )
+from synthprobe_data.text import is_utf_8
 
 MAX_ROWS: Final = 100_000_000
 MAX_TEXT_BYTES: Final = 60_000
 MAX_CHUNK_BYTES: Final = 64 * 2**20
+FILTERS: Final[tuple[list[int], ...]] = ([], [h5py.h5z.FILTER_DEFLATE])
+"""What the datasets of a shard may be packed with."""
 _INDEX_LIMIT: Final = 2**63
 
 
@@ -66,10 +68,16 @@ class Header:
 
 
 def read_header(file: h5py.File) -> Header:
-    """Look a file over and read its header; `SynthprobeError` says what is wrong with it."""
+    """Validate a file and read its header; `SynthprobeError` says what is wrong with it."""
+    version = _whole(file, "synthprobe_format", 0, 2**31)
+    if version not in _READERS:
+        known = " or ".join(map(str, _READERS))
+        raise SynthprobeError(f"it is of format {version}, and this program reads format {known}.")
+    return _READERS[version](file)
+
+
+def _read_version_1(file: h5py.File) -> Header:
     text = {name: _text(file, name) for name in ("dataset", "version", "content_digest")}
-    if _whole(file, "synthprobe_format", 0, 2**31) != FORMAT_VERSION:
-        raise SynthprobeError(f"it is not of format {FORMAT_VERSION}.")
     if text["dataset"] not in DATASETS:
         raise SynthprobeError(f"its dataset {text['dataset'][:40]!r} is not known.")
     dataset = DATASETS[text["dataset"]]
@@ -110,6 +118,10 @@ def read_header(file: h5py.File) -> Header:
     )
 
 
+_READERS: Final = {1: _read_version_1}
+"""One for each format that was ever released; none is removed."""
+
+
 def _check_columns(file: h5py.File, columns: list[Column]) -> int:
     """Check the datasets of a file against those that it must have; return the number of rows."""
     expected = {column.name: column for column in columns}
@@ -122,17 +134,19 @@ def _check_columns(file: h5py.File, columns: list[Column]) -> int:
             raise SynthprobeError(f"its {name} is a link to somewhere else.")
         if file.get(name, getclass=True) is not h5py.Dataset:
             raise SynthprobeError(f"its {name} is not a dataset.")
-        rows.add(_check_column(file[name], column))
+        rows.add(check_column(file[name], column))
     if len(rows) != 1:
         raise SynthprobeError("its datasets differ in their number of rows.")
     if max(rows) > file.id.get_filesize():  # samples differ: each takes more than a byte
         raise SynthprobeError("it has more rows than bytes.")
     for name, column in expected.items():
-        _check_stored(file[name], column)
+        check_stored(file[name], column)
     return rows.pop()
 
 
-def _check_column(stored: h5py.Dataset, column: Column) -> int:
+def check_column(
+    stored: h5py.Dataset, column: Column, filters_allowed: Sequence[Sequence[int]] = FILTERS
+) -> int:
     """Check one dataset; return its number of rows."""
     name, properties = column.name, stored.id.get_create_plist()
     if stored.dtype != column.dtype.newbyteorder("<"):
@@ -147,7 +161,7 @@ def _check_column(stored: h5py.Dataset, column: Column) -> int:
     if layout not in (h5py.h5d.CHUNKED, h5py.h5d.CONTIGUOUS):
         raise SynthprobeError(f"its {name} is neither chunked nor contiguous.")
     filters = [properties.get_filter(i)[0] for i in range(properties.get_nfilters())]
-    if filters not in ([], [h5py.h5z.FILTER_DEFLATE]):
+    if filters not in filters_allowed:
         raise SynthprobeError(f"its {name} has a filter other than deflate.")
     if layout == h5py.h5d.CHUNKED:
         chunk_bytes = int(np.prod(stored.chunks, dtype=np.float64)) * column.dtype.itemsize
@@ -156,7 +170,7 @@ def _check_column(stored: h5py.Dataset, column: Column) -> int:
     return int(stored.shape[0])
 
 
-def _check_stored(stored: h5py.Dataset, column: Column) -> None:
+def check_stored(stored: h5py.Dataset, column: Column) -> None:
     """Check that all rows of a dataset are in the file: HDF5 reads what is missing as zeros."""
     if stored.chunks is None:
         size = stored.shape[0] * column.row_bytes

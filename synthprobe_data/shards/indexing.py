@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.words import counted
+from synthprobe_data.text import counted
 
 MAX_LISTED: Final = 500
 """Characters of a list of rows; of a longer one only the ends are written."""
 
 
 def positions(index: Any, length: int, name: str) -> NDArray[np.int64]:
-    """The places of these samples, from 0, as NumPy would find them.
+    """The positions of these samples, from 0, as NumPy would find them.
 
     Parameters
     ----------

@@ -13,14 +13,28 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from synthprobe_data.dataset import Block, Dataset
-from synthprobe_data.random import FORMAT_VERSION
-from synthprobe_data.settings import Config
+from synthprobe_data.config import Config
+from synthprobe_data.dataset import Dataset, stored_columns
 
+FORMAT_VERSION: Final = 1
+"""How samples are stored; what they are is another matter. `FORMAT.md` describes it."""
 DEFLATE_LEVEL: Final = 1
 ROW_CHUNK_BYTES: Final = 1024
 """Rows of at least this size are a chunk each, so that shuffled reading decodes nothing in vain."""
 SMALL_ROWS_PER_CHUNK: Final = 1024
+COMMON_ATTRIBUTES: Final = {
+    "synthprobe_format": "the version of the format, a whole number",
+    "dataset": "the name of the dataset",
+    "version": "the version of the dataset: what its samples are",
+    "config": "the settings, as a JSON object",
+    "seed": "the seed, an unsigned 64-bit number",
+    "splits": "a JSON object: the name of each split with its rows, [start, stop]",
+    "index_start": "a JSON object: the name of each split with the index of its first row here",
+    "content_digest": "SHA-256 over all rows, in hexadecimal",
+    "license": "the licence of the data, as SPDX names it",
+    "citation": "BibTeX",
+}
+"""What every file says about itself, with what it means."""
 BLOCK_BYTES: Final = 8 * 2**20
 """Decoded size of a block: it stays in the cache between making, compressing and hashing it."""
 
@@ -33,22 +47,32 @@ class Column:
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     """Of one row."""
+    by_row: bool | None = None
+    """Whether each row is a chunk of its own; by default if it is large."""
 
     @cached_property
     def row_bytes(self) -> int:
         """Size of one decoded row."""
         return self.dtype.itemsize * math.prod(self.shape)
 
-    @property
+    @cached_property
     def chunked_by_row(self) -> bool:
         """Whether each row is a chunk of its own."""
-        return self.row_bytes >= ROW_CHUNK_BYTES
+        return self.row_bytes >= ROW_CHUNK_BYTES if self.by_row is None else self.by_row
 
 
 def columns_of(dataset: Dataset, config: Config) -> list[Column]:
     """The datasets of a file with this config, in the order of their names."""
-    block: Block = dataset.empty_block(config, 0)
-    return [Column(name, block[name].dtype, block[name].shape[1:]) for name in sorted(block)]
+    stored = sorted(stored_columns(dataset.columns, config), key=lambda column: column[0].name)
+    return [
+        Column(column.name, np.dtype(column.dtype), shape, by_row=column.chunk_by_row)
+        for column, shape in stored
+    ]
+
+
+def decoded_bytes(columns: list[Column], rows: int) -> int:
+    """Size of so many rows in memory."""
+    return rows * sum(column.row_bytes for column in columns)
 
 
 def rows_per_block(columns: list[Column]) -> int:
@@ -99,7 +123,7 @@ def write_attributes(
         "content_digest": content_digest,
         "license": dataset.license,
         "citation": dataset.citation,
-        **dataset.attributes(config),
+        **dataset.file_attributes(config),
         **(others or {}),
     }
     for name, value in attributes.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import re
@@ -9,11 +10,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from synthprobe_data.atomic.folder import MANIFEST
 from synthprobe_data.errors import SynthprobeError
-from synthprobe_data.printable import printable
-from synthprobe_data.random import FORMAT_VERSION
+from synthprobe_data.shards.layout import FORMAT_VERSION
+from synthprobe_data.text import printable
 
-MANIFEST: Final = "manifest.json"
 MAX_MANIFEST_BYTES: Final = 64 * 2**20
 
 
@@ -44,6 +45,11 @@ class Manifest:
     content_digest: str
     """Of all rows; the same as of the dataset in one file."""
     shards: list[ShardEntry]
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """The SHA-256 of each shard, by its name."""
+        return {entry.file: entry.sha256 for entry in self.shards}
 
     def to_json(self) -> str:
         """The manifest as it stands in its file."""
@@ -84,12 +90,26 @@ def read_manifest(folder: Path) -> Manifest:
     except (OSError, ValueError, RecursionError) as error:
         raise SynthprobeError(f"{path} cannot be read: {printable(str(error))}.") from error
     try:
-        if found.pop("synthprobe_format") != FORMAT_VERSION:
-            raise SynthprobeError(f"it is not of format {FORMAT_VERSION}.")
+        if found.pop("synthprobe_format") not in range(1, FORMAT_VERSION + 1):
+            known = " or ".join(map(str, range(1, FORMAT_VERSION + 1)))
+            raise SynthprobeError(f"it is not of format {known}.")
         shards = [_checked_entry(ShardEntry(**entry)) for entry in found.pop("shards")]
         return _checked(Manifest(**found, shards=shards))
     except (SynthprobeError, TypeError, AttributeError, KeyError) as error:
         raise SynthprobeError(f"{path} cannot be read: {printable(str(error))}") from error
+
+
+def check_there(path: Path) -> None:
+    """Raise `SynthprobeError` if nothing is there, and `OSError` if that cannot be found out.
+
+    `Path.exists` tells the two apart only before Python 3.14.
+    """
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            raise
+        raise SynthprobeError(f"{path} does not exist.") from None
 
 
 def check_regular(path: Path) -> None:
@@ -116,7 +136,7 @@ def _checked(manifest: Manifest) -> Manifest:
 
 def _checked_entry(entry: ShardEntry) -> ShardEntry:
     name = entry.file
-    # Only files of this folder: a manifest from a stranger must not lead elsewhere.
+    # Only files of this folder: an untrusted manifest must not lead elsewhere.
     if (
         not isinstance(name, str)
         or not name.isprintable()

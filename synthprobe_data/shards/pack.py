@@ -6,11 +6,10 @@ import zlib
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from synthprobe_data.config import Config
 from synthprobe_data.dataset import Block, Dataset
-from synthprobe_data.settings import Config
 from synthprobe_data.shards.digest import row_digests
 from synthprobe_data.shards.layout import DEFLATE_LEVEL, Column
 
@@ -50,14 +49,13 @@ class PackedBlock:
     """The other datasets, as they are."""
     digests: bytes
     """The digests of the rows."""
-    tally: NDArray[np.int64]
 
 
 def pack_block(
     dataset: Dataset, config: Config, columns: list[Column], seed: int, task: Task
 ) -> PackedBlock:
     """Generate the rows of a task and pack them."""
-    block, tally = dataset.generate_block(config, seed, task.split, task.start, task.count)
+    block = dataset.generate_block(config, seed, task.split, task.start, task.count)
     chunks = {}
     for column in columns:
         if column.chunked_by_row:
@@ -69,5 +67,4 @@ def pack_block(
         chunks=chunks,
         small={c.name: block[c.name] for c in columns if not c.chunked_by_row},
         digests=row_digests(block),
-        tally=tally,
     )

@@ -27,7 +27,7 @@ MAX_KEPT_BYTES: Final = 512 * 2**20
 
 
 class ShardReader:
-    """One file, looked over before it is read.
+    """One file, validated before it is read.
 
     The file is opened when it is first read, once in each process: a reader may be pickled and may
     cross a fork, its file handle never does. When a process has too many files open, those that
@@ -38,7 +38,7 @@ class ShardReader:
     path
         The file.
     trusted
-        Open it at once; otherwise `synthprobe_data.shards.guard` looks it over first.
+        Open it at once; otherwise `synthprobe_data.shards.guard` validates it first.
     """
 
     def __init__(self, path: str | Path, *, trusted: bool = False) -> None:
@@ -54,7 +54,11 @@ class ShardReader:
             check_regular(self.path)
             if not trusted:
                 check_file(self.path)
-            self.header: Header = read_header(self._opened())
+            try:
+                self.header: Header = read_header(self._opened())
+            except BaseException:
+                self.close()  # now: the error refers to this reader for as long as it is kept
+                raise
 
     def __len__(self) -> int:
         return self.header.rows
@@ -95,7 +99,7 @@ class ShardReader:
         """Close the file; it is opened again when it is next read."""
         if self._file is not None and self._process == os.getpid():
             self._file.close()
-            handles.closed(self)
+            handles.note_closed(self)
         self._file = None
         self._small, self._pieces, self._rows = {}, {}, {}
 
@@ -126,7 +130,7 @@ class ShardReader:
             check_regular(self.path)
             self._file = file = h5py.File(self.path, "r")
             self._process = os.getpid()
-            handles.opened(self)
+            handles.note_opened(self)
         return file
 
     def _column(self, name: str) -> Column:

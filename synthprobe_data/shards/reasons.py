@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from synthprobe_data.printable import printable
+from synthprobe_data.text import printable
 
 _REASONS: Final = {
     "file signature not found": "it is not an HDF5 file",

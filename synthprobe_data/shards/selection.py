@@ -21,6 +21,7 @@ from typing import Final
 import h5py
 import numpy as np
 
+from synthprobe_data.dataset import Dataset
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.chunks import decode_rows
 from synthprobe_data.shards.layout import Column
@@ -73,3 +74,8 @@ def check_indices(
             if rows[0] <= last or (rows[1:] <= rows[:-1]).any():
                 raise SynthprobeError(f"its index does not ascend in {name[:40]!r}.")
             last = int(rows[-1])
+
+
+def column_meanings(dataset: Dataset) -> dict[str, str]:
+    """What the columns of a file are, by their names, also those that only some files have."""
+    return {column.name: column.meaning for column in dataset.columns} | {INDEX.name: INDEX_MEANING}

@@ -1,6 +1,7 @@
 """Hypothesis strategies for the datasets: settings, scenes and samples to test against.
 
-Without another name in front they are of RDE.
+Each dataset names a module with its own strategies; their public names are found here, too. Without
+another name in front they are of RDE.
 
 They need the extra ``testing`` (``pip install synthprobe[testing]``). A test of your own may read::
 
@@ -14,37 +15,33 @@ They need the extra ``testing`` (``pip install synthprobe[testing]``). A test of
 
 from __future__ import annotations
 
-from synthprobe_data.strategies.centered_square import centered_square_configs
-from synthprobe_data.strategies.color_code import (
-    ColorCodeSample,
-    color_code_configs,
-    color_code_samples,
-)
-from synthprobe_data.strategies.common import seeds, splits
-from synthprobe_data.strategies.rde import (
-    GeneratedSample,
-    Rectangles,
-    candidates,
-    certified_scenes,
-    configs,
-    generated_samples,
-    nudged,
-    rectangle_lists,
-)
+import importlib
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
 
-__all__ = [
-    "ColorCodeSample",
-    "GeneratedSample",
-    "Rectangles",
-    "candidates",
-    "centered_square_configs",
-    "certified_scenes",
-    "color_code_configs",
-    "color_code_samples",
-    "configs",
-    "generated_samples",
-    "nudged",
-    "rectangle_lists",
-    "seeds",
-    "splits",
-]
+from synthprobe_data.registry import DATASETS
+from synthprobe_data.strategies.common import seeds, splits
+
+__all__ = ["seeds", "splits"]
+
+
+def _modules() -> Iterator[ModuleType]:
+    """Those of the datasets, in the order of the datasets."""
+    for dataset in DATASETS.values():
+        if dataset.strategies is not None:
+            yield importlib.import_module(dataset.strategies)
+
+
+def __getattr__(name: str) -> Any:
+    """A strategy of the first dataset that has one of this name."""
+    if not name.startswith("_"):
+        for module in _modules():
+            if name in module.__all__:
+                return getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The names of all strategies."""
+    return sorted({*globals(), *(name for module in _modules() for name in module.__all__)})

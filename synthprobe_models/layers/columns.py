@@ -61,13 +61,13 @@ class Columns:
         """The columns at their positions: (batch, channels, N or queries)."""
         return self.spread(self.values, queries)
 
-    def sums(self, figures: Tensor) -> Tensor:
+    def sums(self, values: Tensor) -> Tensor:
         """Sums of (..., N), the same for all samples, over each column's positions.
 
         The result is (batch, ..., D).
         """
-        sums = self.masks @ figures.reshape(-1, figures.shape[-1]).mT
-        return sums.mT.reshape(len(self.masks), *figures.shape[:-1], -1)
+        sums = self.masks @ values.reshape(-1, values.shape[-1]).mT
+        return sums.mT.reshape(len(self.masks), *values.shape[:-1], -1)
 
     def products(self, first: Tensor, second: Tensor) -> Tensor:
         """Sums of products over each column's positions.

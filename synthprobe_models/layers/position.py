@@ -108,17 +108,17 @@ class Placed(nn.Module, ABC):
 
     @abstractmethod
     def make(self, shape: Sequence[int]) -> tuple[Tensor, ...]:
-        """The figures for these positions, in double precision."""
+        """The values at these positions, in double precision."""
 
     def forward(self, x: Tensor) -> tuple[Tensor, ...]:
-        """The figures for the positions of (batch, channels, *positions)."""
+        """The values at the positions of (batch, channels, *positions)."""
         return self.at(x.shape[2:], x)
 
     def at(self, shape: Sequence[int], like: Tensor) -> tuple[Tensor, ...]:
-        """The figures for these positions, with the precision and the device of a tensor."""
+        """The values at these positions, with the precision and the device of a tensor."""
         shape = tuple(shape)
         wanted = (shape, like.dtype, like.device)
-        # A module that was cast to another precision holds figures of the old one, so what counts
+        # A module that was cast to another precision holds values of the old one, so what counts
         # is what they were made for.
         if self._made_for != wanted:
             if len(shape) != self.axes:
@@ -127,12 +127,12 @@ class Placed(nn.Module, ABC):
                 )
             # What is made while nothing is recorded must do for training as well.
             with torch.inference_mode(False), torch.device("cpu"):
-                made = [figures.to(like) for figures in self.make(shape)]
+                made = [values.to(like) for values in self.make(shape)]
             self._kept = len(made)
-            for k, figures in enumerate(made):
-                self.register_buffer(f"figures_{k}", figures, persistent=False)
+            for k, values in enumerate(made):
+                self.register_buffer(f"values_{k}", values, persistent=False)
             self._made_for = wanted
-        return tuple(getattr(self, f"figures_{k}") for k in range(self._kept))
+        return tuple(getattr(self, f"values_{k}") for k in range(self._kept))
 
 
 class PositionEncoding(Placed):

@@ -12,9 +12,9 @@ from synthprobe_data import SynthprobeError
 from synthprobe_models.layers.aspp import Aspp
 from synthprobe_models.layers.parts import Pointwise
 from synthprobe_models.networks.deeplab import Decoder
+from synthprobe_models.networks.heads import resize
 from synthprobe_models.networks.resnet import Features, ResNet18
 from synthprobe_models.networks.tokens import TokenBlock, edge_of, extract_latents
-from synthprobe_models.networks.two_tasks import resize
 from synthprobe_models.registry import REPORT, network
 
 LATENTS: Final = ("decoder", "encoder", "aspp")

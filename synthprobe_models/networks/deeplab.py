@@ -11,14 +11,14 @@ from torch import Tensor, nn
 from synthprobe_models.layers.aspp import RATES, Aspp
 from synthprobe_models.layers.convolution import conv_norm
 from synthprobe_models.layers.parts import Pointwise
-from synthprobe_models.networks.resnet import Features, ResNet18
-from synthprobe_models.networks.two_tasks import (
+from synthprobe_models.networks.heads import (
     CLASSES,
     BranchedNetwork,
     TwoTaskNetwork,
     TwoTasks,
     resize,
 )
+from synthprobe_models.networks.resnet import Features, ResNet18
 from synthprobe_models.registry import DEEPLAB, network
 
 

@@ -14,9 +14,9 @@ from synthprobe_models.layers.attention import to_positions, to_tokens
 from synthprobe_models.layers.parts import Pointwise
 from synthprobe_models.networks.adaptive_depth import AdaptiveBranch
 from synthprobe_models.networks.deeplab import Decoder, reduced
+from synthprobe_models.networks.heads import CLASSES, BranchedNetwork
 from synthprobe_models.networks.resnet import Features, ResNet18
 from synthprobe_models.networks.tokens import TokenBlock, edge_of, extract_latents
-from synthprobe_models.networks.two_tasks import CLASSES, BranchedNetwork
 from synthprobe_models.registry import REPORT, network
 
 LATENTS: Final = {"self": "aspp", "cross": "encoder"}

@@ -86,7 +86,7 @@ def scale_shapes(shape: Sequence[int], down_samplings: int) -> list[tuple[int, i
     return [(shape[0] >> k, shape[1] >> k) for k in range(down_samplings + 1)]
 
 
-@network("unet", title="Baseline", source=PAPER, probes=("rde",))
+@network("unet", title="Baseline", source=PAPER, probes=("rde", "twins"), is_frame=True)
 def baseline(inputs: int, outputs: int, shape: Sequence[int], **options: Any) -> UNet:
     """The U-Net without non-local layers."""
     return UNet(inputs=inputs, outputs=outputs, shape=shape, **options)

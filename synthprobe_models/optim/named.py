@@ -10,7 +10,7 @@ from torch import optim
 from torch.optim import Optimizer
 
 from synthprobe_data import SynthprobeError
-from synthprobe_models.optim.probe import ProbeOptimizer
+from synthprobe_models.optim.paper import ProbeOptimizer
 
 MOMENTUM: Final = 0.9
 

@@ -10,7 +10,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
 from synthprobe_data import SynthprobeError
-from synthprobe_models.optim.probe import BETAS
+from synthprobe_models.optim.paper import BETAS
 
 WARM_UP: Final = 0.22
 """Greatest share of a run that is warm-up."""

@@ -10,9 +10,9 @@ from typing import Any
 import h5py
 
 from synthprobe_data import RdeConfig
+from synthprobe_data.generation.file import generate_file
+from synthprobe_data.generation.folder import generate_folder
 from synthprobe_data.rde import RDE
-from synthprobe_data.run import generate_file
-from synthprobe_data.sharded import generate_folder
 
 SMALL = RdeConfig(height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3)
 SMALL_OPTIONS = [

@@ -18,7 +18,7 @@ SMALL = """
 import numpy as np
 from synthprobe_data import kernel_cache
 kernel_cache.announce = print
-from synthprobe_data.bits import highest_bit
+from synthprobe_data.kernel import highest_bit
 print(highest_bit(np.uint64(40)))
 """
 """Compiles one small kernel, and says what is announced."""
@@ -30,7 +30,7 @@ from synthprobe_data import DATASETS
 from synthprobe_data.shards.digest import content_digest
 digests = {}
 for name, dataset in DATASETS.items():
-    block, _ = dataset.generate_block(dataset.config(), 7, "test", 0, 2)
+    block = dataset.generate_block(dataset.config(), 7, "test", 0, 2)
     digests[name] = content_digest(block)
 print(json.dumps(digests))
 """

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from synthprobe_data import kernel_cache, progress
-from synthprobe_data.compiling import compiling_announced
+from synthprobe_data.cli.compiling import compiling_announced
 from synthprobe_data.progress import Lines, progress_bar
 
 
@@ -76,7 +76,7 @@ def command(*words: object, cache: Path) -> list[str]:
 def test_compiling_is_announced_once_and_not_when_it_is_done(tmp_path: Path, workers: str) -> None:
     cache = tmp_path / "cache"
     small = ("--positions", "8", "--colors", "2", "--train", "6", "--test", "2")
-    make = ("synthprobe_data.cli", "color-code", *small, "--workers", workers, "--out")
+    make = ("synthprobe_data.cli.gen", "color-code", *small, "--workers", workers, "--out")
     said = command(*make, tmp_path / "a.h5", cache=cache)
     assert said == ["synthprobe-gen: compiling kernels, about 20 s, once for this version."]
     assert command(*make, tmp_path / "b.h5", cache=cache) == []
@@ -100,8 +100,8 @@ def test_it_is_said_only_while_somebody_asks(
 def test_generating_and_verifying_say_how_far_they_are(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from synthprobe_data.cli import main as generate
-    from synthprobe_data.shards_cli import main as shards
+    from synthprobe_data.cli.gen import main as generate
+    from synthprobe_data.cli.shards import main as shards
 
     monkeypatch.setattr(progress, "SECONDS", 0.0)
     words = ["color-code", "--positions", "8", "--colors", "2", "--train", "60", "--test", "2"]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from synthprobe_data import DATASETS, SynthprobeError, make_file, ready_dataset, ready_path
-from synthprobe_data.shards.verify import verify
-from synthprobe_data.shards_cli import main
+from synthprobe_data.cli.shards import main
+from synthprobe_data.verification.verify import verify
 
 
 @pytest.mark.parametrize("name", DATASETS)
@@ -23,7 +23,9 @@ def test_a_ready_file_has_the_samples_of_a_fresh_run(name: str, tmp_path: Path) 
     with ready_dataset(name) as data:
         assert (data.dataset.name, data.seed) == (name, 0)
         assert data.config == DATASETS[name].config()
-        fresh = make_file(name, tmp_path / "a.h5", **data.splits, workers=1, cards=False)
+        none = dict.fromkeys(DATASETS[name].sizes(data.config), 0)
+        sizes: dict[str, int] = {**none, **data.splits}
+        fresh = make_file(name, tmp_path / "a.h5", splits=sizes, workers=1, cards=False)
         assert data.content_digest == fresh.content_digest
         assert set(data.splits) == {"train", "test"}
 

@@ -10,7 +10,7 @@ import pytest
 @pytest.fixture
 def unchanged_registry() -> Iterator[None]:
     """The registry is after a test what it was before."""
-    from synthprobe_models.load import LOADED
+    from synthprobe_models.plugins import LOADED
     from synthprobe_models.registry import NETWORKS, STRUCTURES
 
     structures, networks, loaded = dict(STRUCTURES), dict(NETWORKS), dict(LOADED)

@@ -22,7 +22,7 @@ from synthprobe_models.losses import (  # noqa: E402
     two_task,
 )
 from synthprobe_models.probes import PROBES  # noqa: E402
-from synthprobe_models.settings import PRESET_NAMES, preset  # noqa: E402
+from synthprobe_models.training.settings import PRESET_NAMES  # noqa: E402
 
 
 def depths(seed: int, samples: int = 3, size: int = 4) -> tuple[np.ndarray, np.ndarray]:
@@ -167,10 +167,10 @@ def test_shapes_that_would_broadcast_are_refused() -> None:
 
 
 def test_losses_are_found_by_name_and_every_probe_has_one() -> None:
-    assert tuple(LOSSES) == ("scale-invariant", "silog", "mse", "two-task")
+    assert tuple(LOSSES) == ("scale-invariant", "silog", "mse", "two-task", "rank-cross-entropy")
     assert find_loss("mse") is mse
-    for probe in PROBES:
-        losses = {preset(probe, size).get("loss", "mse") for size in PRESET_NAMES}
+    for probe in PROBES.values():
+        losses = {probe.preset(size).get("loss", "mse") for size in PRESET_NAMES}
         assert len(losses) == 1
         assert losses <= set(LOSSES)
     with pytest.raises(SynthprobeError, match="no loss 'l1': take one of scale-invariant, silog"):

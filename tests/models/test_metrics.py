@@ -17,7 +17,7 @@ from synthprobe_data import SynthprobeError  # noqa: E402
 from synthprobe_models.losses import mse, scale_invariant, two_task  # noqa: E402
 from synthprobe_models.metrics import (  # noqa: E402
     GAP,
-    METRICS_OF,
+    METRICS,
     PAIRS,
     Delta,
     Iou,
@@ -248,8 +248,8 @@ def test_no_sample_gives_not_a_number() -> None:
 
 
 def test_every_probe_has_metrics_with_names_of_their_own() -> None:
-    assert set(METRICS_OF) == set(PROBES)
-    names = [make().name for makes in METRICS_OF.values() for make in makes]
+    names = [make().name for probe in PROBES.values() for make in probe.metrics]
+    assert all(probe.metrics for probe in PROBES.values())
     assert len(set(names)) == len(names)
 
 
@@ -263,8 +263,25 @@ def test_what_is_right_is_at_the_better_end_of_a_metric(make, draw, _) -> None:
     }
 
 
+def test_a_metric_of_another_package_is_known_by_its_name(monkeypatch) -> None:
+    monkeypatch.setattr("synthprobe_models.metrics.METRICS", METRICS.copy())
+
+    class Mine(Rmse):
+        name = "mine"
+        meaning = "of my own"
+
+    class Same(Mine):
+        pass
+
+    assert directions([Mine.name]) == {
+        "lower_is_better": {"mine": True},
+        "meaning": {"mine": "of my own"},
+    }
+    assert fed(Same(), depth_batch(1, 2)).name == "mine"
+
+
 def test_every_metric_says_in_words_what_it_is() -> None:
-    names = [make().name for makes in METRICS_OF.values() for make in makes]
+    names = [make().name for probe in PROBES.values() for make in probe.metrics]
     said = directions([*names, "loss", "segmentation_accuracy", GAP])
     assert said["meaning"]["delta"].startswith("share of pixels that are off")
     assert said["lower_is_better"]["delta"]

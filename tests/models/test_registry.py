@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 from synthprobe_data import SynthprobeError  # noqa: E402
-from synthprobe_models.counting import count_parameters  # noqa: E402
+from synthprobe_models.networks.counting import count_parameters  # noqa: E402
 from synthprobe_models.probes import PROBES, find_probe, fitting  # noqa: E402
 from synthprobe_models.registry import (  # noqa: E402
     STRUCTURES,
@@ -66,10 +66,10 @@ def test_a_probe_sets_options_and_the_caller_sets_them_over(shifted) -> None:
 
 
 def test_a_structure_fits_the_probes_with_as_many_axes(shifted) -> None:
-    assert fitting(shifted) == ("rde", "centered-square", "color-code")
+    assert fitting(shifted) == ("rde", "twins", "centered-square", "color-code")
     structure("only-pictures", dimensions=[2])(Shifted)
     try:
-        assert fitting("only-pictures") == ("rde", "centered-square")
+        assert fitting("only-pictures") == ("rde", "twins", "centered-square")
         with pytest.raises(SynthprobeError, match="only-pictures does not fit the probe color-c"):
             PROBES["color-code"].make("only-pictures")
         with pytest.raises(SynthprobeError, match="along 2 axes, not 1"):
@@ -79,7 +79,7 @@ def test_a_structure_fits_the_probes_with_as_many_axes(shifted) -> None:
 
 
 def test_a_whole_network_goes_only_into_its_own_probes() -> None:
-    assert fitting("unet") == ("rde",)
+    assert fitting("unet") == ("rde", "twins")
     assert count_parameters(PROBES["rde"].make("unet")) == 871_729
     with pytest.raises(SynthprobeError, match="unet does not fit the probe color-code"):
         PROBES["color-code"].make("unet")
@@ -116,7 +116,7 @@ def test_a_structure_that_needs_values_to_be_built_fits_every_probe() -> None:
 
 
 def test_a_mistake_in_a_structure_is_not_taken_for_an_option() -> None:
-    structure("mistaken")(lambda channels, shape: nn.Linear(channels, channels, far=1))
+    structure("mistaken")(lambda channels, shape: nn.Linear(channels, channels, **{"far": 1}))
     try:
         with pytest.raises(TypeError, match="far"):
             find_structure("mistaken").make(2, (4,))

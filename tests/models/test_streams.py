@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from tests.data.test_command_line import (
+from tests.data.cli.test_common import (
     LONG,
     NOT_UTF_8,
     assert_one_sentence,

@@ -6,6 +6,6 @@ See ``README.md``, beside this file.
 from __future__ import annotations
 
 from synthprobe_data.rde.solver.reading import Junction, Overlap, Reading
-from synthprobe_data.rde.solver.steps import check_readable, solve
+from synthprobe_data.rde.solver.steps import check_distant, check_readable, solve
 
-__all__ = ["Junction", "Overlap", "Reading", "check_readable", "solve"]
+__all__ = ["Junction", "Overlap", "Reading", "check_distant", "check_readable", "solve"]

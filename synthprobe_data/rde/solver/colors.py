@@ -13,10 +13,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthprobe_data.bits import kernel
+from synthprobe_data.kernel import kernel
 
 CIRCLE: Final = 6 * 255
 _HALF: Final = 127.5
+_PACKED: Final = np.array([1 << 16, 1 << 8, 1])
 
 
 @kernel
@@ -76,6 +77,43 @@ def separation(colors: NDArray[np.uint8]) -> int:
     apart = abs(values[:, None] - values).max(axis=2)
     np.fill_diagonal(apart, 255)
     return int(apart.min())
+
+
+def is_saturated(picture: NDArray[np.float32], error: float) -> bool:
+    """Whether every pixel, (n, 3), may be black or fully saturated and of full value, to an error.
+
+    What is not so near has another colour for certain.
+    """
+    most, least = picture.max(axis=1), picture.min(axis=1)
+    may_be = (most <= error) | ((most >= 255 - error) & (least <= error))
+    return bool(may_be.all())
+
+
+def cluster_colors(
+    picture: NDArray[np.float32], error: float, most: int
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]] | None:
+    """The colours of a picture that may have any, and the cluster of each pixel; 0 is black.
+
+    All pixels, (n, 3), of one colour are within ``error`` of it, so within twice that of each
+    other. If colours are more than four times the error apart, pixels of two colours are not; then
+    what is near any one pixel is just its cluster. The colour is the commonest value in it, which
+    where a rectangle is flat is its own. ``None`` if there are more than so many colours.
+    """
+    label = np.zeros(len(picture), np.uint8)
+    left = np.flatnonzero(picture.max(axis=1) > 2 * error)
+    colors: list[list[int]] = []
+    while len(left):
+        if len(colors) == most:
+            return None
+        near = np.abs(picture[left] - picture[left[0]]).max(axis=1) <= 2 * error
+        members = left[near]
+        values = np.clip(np.floor(picture[members] + 0.5), 0, 255).astype(np.int64)
+        packed, count = np.unique(values @ _PACKED, return_counts=True)
+        commonest = int(packed[count.argmax()])
+        colors.append([commonest >> 16, commonest >> 8 & 255, commonest & 255])
+        label[members] = len(colors)
+        left = left[~near]
+    return np.array(colors, np.uint8).reshape(-1, 3), label
 
 
 @kernel

@@ -17,8 +17,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthprobe_data.bits import kernel
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.kernel import kernel
 
 UNIT: Final = 4096
 """What the weights of the blur sum to on each axis."""

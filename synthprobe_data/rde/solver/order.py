@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from synthprobe_data.bits import kernel
+from synthprobe_data.kernel import kernel
 from synthprobe_data.rde.solver.regions import Cells
 
 T_JUNCTION: Final = 1

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from synthprobe_data.bits import kernel
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.kernel import kernel
 from synthprobe_data.rde.config import MAX_RECTANGLES
 from synthprobe_data.rde.solver.deblur import mirrored
 

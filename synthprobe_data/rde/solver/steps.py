@@ -11,10 +11,12 @@ from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.rde.config import MAX_RECTANGLES, MAX_SIZE, MIN_SIZE
 from synthprobe_data.rde.solver.colors import (
     CIRCLE,
+    cluster_colors,
     cluster_hues,
     count_hues,
     find_nearest,
     hue_colors,
+    is_saturated,
     separation,
 )
 from synthprobe_data.rde.solver.deblur import Deblurring, deblur, deblurring
@@ -50,7 +52,8 @@ def solve(image: ArrayLike, palette: ArrayLike | None = None, *, blur: float = 0
         The picture, uint8 (height, width, 3), black where there is no rectangle.
     palette
         The colours that rectangles may have, uint8 (n_colors, 3); each has one of its own. Without
-        it they are found from the pixels, on the understanding that they are fully saturated.
+        it they are found from the pixels: as fully saturated ones first, then as any colours that
+        are twice as far apart as those of a palette need be.
     blur
         Standard deviation of the blur, in pixels, as in `RdeConfig`; 0 for none.
 
@@ -74,33 +77,93 @@ def solve(image: ArrayLike, palette: ArrayLike | None = None, *, blur: float = 0
     sharp = np.empty(rows.shape, np.float32)
     margin = np.empty(3 * (width + 2 * reach), np.float32)
     deblur(rows.astype(np.float32), inverse.taps, margin, sharp)
-    if palette is None:
-        count = np.zeros(CIRCLE, np.int64)
-        count_hues(sharp, count)
-        hues = cluster_hues(count, inverse.error)
-        if len(hues) > MAX_RECTANGLES:
-            raise SynthprobeError(
-                f"this is not an RDE picture: it has {len(hues)} colours, more than the "
-                f"{MAX_RECTANGLES} rectangles of the largest scene."
-            )
-        colors = hue_colors(hues)
-    else:
+    if palette is not None:
         colors = _checked_palette(palette)
-    apart = _checked_separation(colors, inverse, given=palette is not None)
-    nearest = np.empty((height, width), np.uint8)
-    find_nearest(sharp, np.concatenate([_BLACK, colors]).astype(np.float32), apart / 2, nearest)
-    cells = find_cells(nearest)
+        cells = _nearest_cells(sharp, colors, _checked_separation(colors, inverse, given=True))
+        _check_exact(_levels_off(cells, colors, inverse, rows), inverse, rows)
+        return _read(cells, colors)
+    if not is_saturated(sharp.reshape(-1, 3), inverse.error):
+        return _solve_any_colors(sharp, inverse, rows)
+    try:
+        return _solve_hues(sharp, inverse, rows)
+    except SynthprobeError as first:
+        try:
+            return _solve_any_colors(sharp, inverse, rows)
+        except SynthprobeError:
+            raise first from None
+
+
+def _solve_hues(
+    sharp: NDArray[np.float32], inverse: Deblurring, rows: NDArray[np.uint8]
+) -> Reading:
+    """Read a picture of fully saturated colours."""
+    count = np.zeros(CIRCLE, np.int64)
+    count_hues(sharp, count)
+    hues = cluster_hues(count, inverse.error)
+    if len(hues) > MAX_RECTANGLES:
+        raise SynthprobeError(
+            f"this is not an RDE picture: it has {len(hues)} colours, more than the "
+            f"{MAX_RECTANGLES} rectangles of the largest scene."
+        )
+    colors = hue_colors(hues)
+    cells = _nearest_cells(sharp, colors, _checked_separation(colors, inverse, given=False))
     off = _levels_off(cells, colors, inverse, rows)
-    if off and palette is None:
+    if off:
         least_flat_first = np.argsort(count[hues], kind="stable")
         colors, off = _mended_colors(cells, hues, least_flat_first, off, inverse, rows)
         _checked_separation(colors, inverse, given=False)
+    _check_exact(off, inverse, rows)
+    return _read(cells, colors)
+
+
+def _solve_any_colors(
+    sharp: NDArray[np.float32], inverse: Deblurring, rows: NDArray[np.uint8]
+) -> Reading:
+    """Read a picture of any colours that are far enough apart."""
+    height, width = rows.shape[0], rows.shape[1] // 3
+    found = cluster_colors(sharp.reshape(-1, 3), inverse.error, MAX_RECTANGLES)
+    if found is None:
+        raise SynthprobeError(
+            f"this is not an RDE picture: it has more colours than the {MAX_RECTANGLES} rectangles "
+            "of the largest scene."
+        )
+    colors, label = found
+    cells = find_cells(label.reshape(height, width))
+    off = _levels_off(cells, colors, inverse, rows)
+    if off:
+        colors, off = _mended_channels(cells, colors, off, inverse, rows)
+    _check_exact(off, inverse, rows)
+    _checked_separation(colors, inverse, given=False, known=False)
+    return _read(cells, colors)
+
+
+def _nearest_cells(sharp: NDArray[np.float32], colors: NDArray[np.uint8], apart: int) -> Cells:
+    """The cells of the label map that has the nearest colour everywhere."""
+    nearest = np.empty((sharp.shape[0], sharp.shape[1] // 3), np.uint8)
+    find_nearest(sharp, np.concatenate([_BLACK, colors]).astype(np.float32), apart / 2, nearest)
+    return find_cells(nearest)
+
+
+def _check_exact(off: int, inverse: Deblurring, rows: NDArray[np.uint8]) -> None:
+    """Raise `SynthprobeError` unless rendering gave the picture back to the byte."""
     if off:
         raise SynthprobeError(
-            f"this is not an RDE picture of blur {blur:g}: no label map gives its pixels back; the "
-            f"nearest one is {off} levels off, summed over {rows.size} bytes."
+            f"this is not an RDE picture of blur {inverse.blur:g}: no label map gives its pixels "
+            f"back; the nearest one is {off} levels off, summed over {rows.size} bytes."
         )
-    return _read(cells, colors)
+
+
+def check_distant(apart: int, *, blur: float = 0.7) -> None:
+    """Raise `SynthprobeError` if pictures of unknown colours so far apart cannot be read.
+
+    Parameters
+    ----------
+    apart
+        In the channel in which two colours, black among them, differ most.
+    blur
+        As for `solve`.
+    """
+    _check_apart(apart, deblurring(_checked_blur(blur)), "of a picture may be", known=False)
 
 
 def check_readable(palette: ArrayLike, *, blur: float = 0.7) -> None:
@@ -159,17 +222,29 @@ def _checked_palette(palette: ArrayLike) -> NDArray[np.uint8]:
     return colors
 
 
-def _checked_separation(colors: NDArray[np.uint8], inverse: Deblurring, *, given: bool) -> int:
+def _checked_separation(
+    colors: NDArray[np.uint8], inverse: Deblurring, *, given: bool, known: bool = True
+) -> int:
     """How far the colours, black among them, are apart; the blur must not be able to hide it."""
     apart = separation(np.concatenate([_BLACK, colors]))
-    if apart <= 2 * inverse.error:
-        whose = "of the palette" if given else "that the picture seems to have"
-        raise SynthprobeError(
-            f"two colours {whose} are {apart} levels apart (black is one of them): a blur of "
-            f"{inverse.blur:g} can be undone with certainty if they are more than "
-            f"{2 * inverse.error:.0f} apart."
-        )
+    whose = "of the palette are" if given else "that the picture seems to have are"
+    _check_apart(apart, inverse, whose, known=known)
     return apart
+
+
+def _check_apart(apart: int, inverse: Deblurring, whose: str, *, known: bool) -> None:
+    """Raise `SynthprobeError` if the blur may hide so small a distance.
+
+    Colours that are known tell what a pixel is that is nearer to one than to all others. Where
+    they are not, pixels of one must be nearer to each other than to those of another.
+    """
+    least = (2 if known else 4) * inverse.error
+    if apart <= least:
+        raise SynthprobeError(
+            f"two colours {whose} {apart} levels apart (black is one of them): a blur of "
+            f"{inverse.blur:g} can be undone with certainty if they are more than {least:.0f} "
+            "apart."
+        )
 
 
 def _levels_off(
@@ -214,6 +289,32 @@ def _mended_colors(
         if off == 0:
             break
     return hue_colors(hues), off
+
+
+def _mended_channels(
+    cells: Cells,
+    colors: NDArray[np.uint8],
+    off: int,
+    inverse: Deblurring,
+    image: NDArray[np.uint8],
+) -> tuple[NDArray[np.uint8], int]:
+    """Move each channel of each colour as long as that comes nearer to the picture.
+
+    Returns the colours, and how many levels they are still off.
+    """
+    before = off + 1
+    while 0 < off < before:
+        before = off
+        for k, channel in np.ndindex(colors.shape):
+            for step in (1, -1):
+                while 0 <= int(colors[k, channel]) + step <= 255:
+                    moved = colors.copy()
+                    moved[k, channel] = int(colors[k, channel]) + step
+                    nearer = _levels_off(cells, moved, inverse, image)
+                    if nearer >= off:
+                        break
+                    colors, off = moved, nearer
+    return colors, off
 
 
 def _read(cells: Cells, colors: NDArray[np.uint8]) -> Reading:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from synthprobe_data import RdeConfig, make_file
+from synthprobe_data.atomic.folder import MANIFEST
 from synthprobe_data.cards.write import write_cards
+from synthprobe_data.generation.file import generate_file
 from synthprobe_data.rde import RDE
-from synthprobe_data.run import generate_file
 from synthprobe_data.shards.digest import ContentDigest, row_digests
-from synthprobe_data.shards.manifest import MANIFEST, Manifest, ShardEntry
+from synthprobe_data.shards.manifest import Manifest, ShardEntry
 from synthprobe_data.shards.reader import ShardReader
 
 SMALL = RdeConfig(height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3)
-SPLITS = {"train": 26, "test": 12}
+SPLITS: dict[str, Any] = {"train": 26, "test": 12}
 
 
 @pytest.fixture(scope="session")

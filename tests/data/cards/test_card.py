@@ -18,8 +18,7 @@ import pytest
 from synthprobe_data import RdeConfig, make_file, open_dataset
 from synthprobe_data.cards.card import render_card
 from synthprobe_data.cards.facts import collect_facts
-from synthprobe_data.cards.figures import collect_figures
-from synthprobe_data.cards.front_matter import size_category
+from synthprobe_data.cards.hub import size_category
 
 SMALL = RdeConfig(height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3)
 SPLITS = {"train": 26, "test": 12}
@@ -82,7 +81,7 @@ def test_a_file_with_one_split_is_that_split(tmp_path: Path) -> None:
     make_file("rde", tmp_path / "a.h5", train=0, test=3, config=SMALL, workers=1, cards=False)
     facts = collect_facts(tmp_path / "a.h5")
     with open_dataset(tmp_path / "a.h5") as data:
-        card = render_card(facts, collect_figures(data))
+        card = render_card(facts, data.dataset.card.figures(data))
     (tmp_path / "a.md").write_text(card, "utf-8")
     front = front_matter_of(tmp_path / "a.md")
     assert front["configs"][0]["data_files"] == [{"split": "test", "path": "a.h5"}]
@@ -227,7 +226,7 @@ def test_the_checks_are_those_of_the_mode(tmp_path: Path, mode: str, words: str)
     config = RdeConfig(height=40, width=32, n_rectangles=3, n_vis=3, n_gap=2, n_par=3, mode=mode)
     make_file("rde", tmp_path / "a.h5", train=1, test=0, config=config, workers=1, cards=False)
     with open_dataset(tmp_path / "a.h5") as data:
-        card = render_card(collect_facts(tmp_path / "a.h5"), collect_figures(data))
+        card = render_card(collect_facts(tmp_path / "a.h5"), data.dataset.card.figures(data))
     others = {"**Stable**", "**not certified**", "on purpose"} - {words}
     assert words in card
     assert not any(other in card for other in others)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from typing import Any
 
 import pytest
 
 from synthprobe_data import DATASETS, CenteredSquareConfig, ColorCodeConfig, RdeConfig
 from synthprobe_data.cards.command import portable_command, same_rows_command
 from synthprobe_data.centered_square import CENTERED_SQUARE
-from synthprobe_data.cli import build_parser
+from synthprobe_data.cli.gen import build_parser
 from synthprobe_data.color_code import COLOR_CODE
+from synthprobe_data.config import Config
 from synthprobe_data.dataset import Dataset
 from synthprobe_data.rde import RDE
-from synthprobe_data.settings import Config
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,7 @@ def test_the_command_asks_for_the_same_rows(
 @pytest.mark.parametrize("dataset", DATASETS.values(), ids=DATASETS.keys())
 def test_the_canonical_dataset_needs_no_options(dataset: Dataset) -> None:
     config = dataset.config()
-    options = {"seed": 0, "splits": dataset.sizes(config), "out": "x"}
+    options: dict[str, Any] = {"seed": 0, "splits": dataset.sizes(config), "out": "x"}
     command = f"synthprobe-gen {dataset.name} --out x"
     assert same_rows_command(dataset, config, **options, shards=None) == command
     assert same_rows_command(dataset, config, **options, shards=8) == f"{command} --shards 8"

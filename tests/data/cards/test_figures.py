@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from synthprobe_data import RdeConfig, make_file, open_dataset
-from synthprobe_data.cards import tally
-from synthprobe_data.cards.figures import collect_figures
+from synthprobe_data import RdeConfig, make_file, open_dataset, tally
 from synthprobe_data.rde import reference_difficulty as reference
-from synthprobe_data.shards.opened import OpenDataset
+from synthprobe_data.shards.collection import OpenDataset
 
 TITLES = ("How deep the scenes are", "Ranks", "Rectangles in a scene", "What orders two rectangles")
 HARD = (
@@ -19,6 +17,9 @@ HARD = (
     "Pieces in which a rectangle shows",
     "How far a cue must reach",
 )
+
+NEUTRAL = ("What tells the order without a cue",)
+"""See ``tests/data/rde/test_neutrality.py``."""
 
 
 def counted(data: OpenDataset) -> dict[str, dict[str, Counter[str]]]:
@@ -45,8 +46,8 @@ def counted(data: OpenDataset) -> dict[str, dict[str, Counter[str]]]:
 
 def check(data: OpenDataset) -> None:
     expected = counted(data)
-    figures = collect_figures(data)
-    assert tuple(figure.title for figure in figures) == TITLES + HARD
+    figures = data.dataset.card.figures(data)
+    assert tuple(figure.title for figure in figures) == TITLES + HARD + NEUTRAL
     for figure in figures[: len(TITLES)]:
         assert list(figure.counts) == list(data.splits)
         for split, counts in figure.counts.items():
@@ -54,7 +55,7 @@ def check(data: OpenDataset) -> None:
 
 
 def check_difficulty(data: OpenDataset) -> None:
-    """The last three, against the plain twin; a line may stand for several values."""
+    """The three of difficulty, against the plain twin; a line may stand for several values."""
     height, width = data.config.to_dict()["height"], data.config.to_dict()["width"]
     expected = {title: {split: Counter[int]() for split in data.splits} for title in HARD}
     convexity_only, pieces, distances = (expected[title] for title in HARD)
@@ -64,7 +65,7 @@ def check_difficulty(data: OpenDataset) -> None:
             convexity_only[split][reference.convexity_only(scene, height, width)] += 1
             pieces[split].update(reference.pieces(scene, height, width))
             distances[split][reference.cue_distance(scene, height, width)] += 1
-    for figure in collect_figures(data)[len(TITLES) :]:
+    for figure in data.dataset.card.figures(data)[len(TITLES) : len(TITLES + HARD)]:
         for split, counts in figure.counts.items():
             found = expected[figure.title][split]
             assert sum(counts.values()) == found.total()
@@ -93,7 +94,7 @@ def test_samples_that_are_no_scenes_keep_no_card_from_being_written(rde_file: Pa
         rectangles[3] = 7
         reader._small["n_rectangles"] = reader.small("n_rectangles").copy()
         reader._small["n_rectangles"][5] = 200
-        figures = {figure.title: figure for figure in collect_figures(data)}
+        figures = {figure.title: figure for figure in data.dataset.card.figures(data)}
         assert sum(figures[HARD[0]].counts["train"].values()) == len(data["train"]) - 2
 
 
@@ -118,6 +119,6 @@ def test_with_many_rectangles_the_cues_are_read_row_by_row(tmp_path: Path) -> No
 
 def test_values_between_the_ends_are_shown_even_if_they_never_occur(rde_file: Path) -> None:
     with open_dataset(rde_file) as data:
-        for figure in collect_figures(data)[:3]:
+        for figure in data.dataset.card.figures(data)[:3]:
             values = [int(value) for value in figure.counts["train"]]
             assert values == list(range(values[0], values[-1] + 1))

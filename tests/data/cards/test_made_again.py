@@ -17,8 +17,8 @@ from synthprobe_data import (
     make_file,
 )
 from synthprobe_data.cards.write import write_cards
-from synthprobe_data.settings import Config
-from synthprobe_data.shards_cli import main
+from synthprobe_data.cli.shards import main
+from synthprobe_data.config import Config
 from tests.data.shards import forged
 
 SMALL: dict[str, Config] = {
@@ -55,6 +55,8 @@ def test_the_command_makes_all_samples_again_before_it_says_so(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = make(name, tmp_path / "a.h5")
+    assert main(["verify", str(path)]) == 0  # compiles what is not compiled yet, and says so
+    capsys.readouterr()
     assert main(["card", str(path)]) == 0
     card = path.with_suffix(".md").read_text("utf-8")
     assert_known(card)
@@ -124,7 +126,7 @@ def test_an_existing_card_is_refused_before_any_sample_is_made(
     def never(*_: object, **__: object) -> None:
         raise SynthprobeError("it was verified.")
 
-    monkeypatch.setattr("synthprobe_data.shards.verify.verify", never)
+    monkeypatch.setattr("synthprobe_data.verification.verify.verify", never)
     assert main(["card", str(path)]) == 2
     assert "exists and is left as it is" in capsys.readouterr().err
 

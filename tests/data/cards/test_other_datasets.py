@@ -20,19 +20,18 @@ from PIL import Image
 from synthprobe_data import CenteredSquareConfig, ColorCodeConfig, make_file, open_dataset
 from synthprobe_data.cards.card import render_card
 from synthprobe_data.cards.facts import collect_facts
-from synthprobe_data.cards.figures import collect_figures
-from synthprobe_data.cards.picture import draw_picture
-from synthprobe_data.cli import main
+from synthprobe_data.cards.write import draw_picture
+from synthprobe_data.cli.gen import main
 from synthprobe_data.color_code import reference
+from synthprobe_data.config import Config
+from synthprobe_data.generation.folder import generate_folder
 from synthprobe_data.registry import DATASETS
-from synthprobe_data.settings import Config
-from synthprobe_data.sharded import generate_folder
 
 CONFIGS: dict[str, Config] = {
     "centered-square": CenteredSquareConfig(height=18, width=21, square=7),
     "color-code": ColorCodeConfig(positions=40, colors=6),
 }
-SPLITS = {"train": 25, "test": 14}
+SPLITS: dict[str, Any] = {"train": 25, "test": 14}
 
 
 @pytest.fixture(scope="module", params=CONFIGS)
@@ -49,7 +48,7 @@ def card_of(path: Path) -> str:
 
 def rendered(path: Path) -> str:
     with open_dataset(path) as data:
-        return render_card(collect_facts(path), collect_figures(data))
+        return render_card(collect_facts(path), data.dataset.card.figures(data))
 
 
 def snippets(path: Path) -> dict[str, str]:
@@ -146,7 +145,7 @@ def test_the_figures_of_centered_square_equal_a_plain_loop(tmp_path: Path) -> No
     config = CenteredSquareConfig(height=18, width=37, square=7)
     make_file("centered-square", tmp_path / "a.h5", config=config, workers=1, cards=False)
     with open_dataset(tmp_path / "a.h5") as data:
-        (figure,) = collect_figures(data)
+        (figure,) = data.dataset.card.figures(data)
         train = [tuple(sample["center"].tolist()) for sample in data["train"]]
         for split, counts in figure.counts.items():
             away = Counter(
@@ -163,7 +162,7 @@ def test_large_distances_are_counted_together(tmp_path: Path) -> None:
     config = CenteredSquareConfig(height=120, width=4, square=1)
     make_file("centered-square", tmp_path / "a.h5", config=config, workers=1, cards=False)
     with open_dataset(tmp_path / "a.h5") as data:
-        (figure,) = collect_figures(data)
+        (figure,) = data.dataset.card.figures(data)
     assert list(figure.counts["test"])[:3] == ["0", "1 to 3", "4 to 6"]
     assert sum(figure.counts["test"].values()) == 480 - 120
     assert figure.counts["test"]["28 to 30"] == 3 * 4 * 2
@@ -175,7 +174,7 @@ def test_the_figures_of_color_code_equal_a_plain_loop(tmp_path: Path, mode: str)
     path = tmp_path / "a.h5"
     make_file("color-code", path, train=60, test=20, config=config, workers=1, cards=False)
     with open_dataset(path) as data:
-        found, occurring = collect_figures(data)
+        found, occurring = data.dataset.card.figures(data)
         for split in data.splits:
             positions, colors = Counter[str](), Counter[str]()
             for sample in data[split]:
@@ -201,13 +200,13 @@ def test_groups_that_there_are_not_are_left_out_of_the_figures(tmp_path: Path) -
     config = ColorCodeConfig(positions=30, colors=8)
     make_file("color-code", path, train=4, test=0, config=config, workers=1, cards=False)
     with open_dataset(path) as data:
-        right, _ = collect_figures(data)
+        right, _ = data.dataset.card.figures(data)
     with h5py.File(path, "r+") as file:
         for row in (0, 3):
             file["group"][row] = 255
         lost = Counter(file["revealed"][row, i] for row in (0, 3) for i in range(30))
     with open_dataset(path) as data:
-        found, _ = collect_figures(data)
+        found, _ = data.dataset.card.figures(data)
     assert found.counts["train"]["revealed"] == right.counts["train"]["revealed"] - lost[1]
     assert sum(found.counts["train"].values()) == sum(right.counts["train"].values()) - 60
 

@@ -14,11 +14,10 @@ import pytest
 from PIL import Image
 
 from synthprobe_data import RdeConfig, SynthprobeError, make_file, open_dataset
-from synthprobe_data.cards.facts import collect_facts, machine
-from synthprobe_data.cards.paths import card_paths
-from synthprobe_data.cards.picture import draw_picture
-from synthprobe_data.cards.write import write_cards
-from synthprobe_data.shards.owner import host_name
+from synthprobe_data.atomic.owner import host_name
+from synthprobe_data.cards.facts import collect_facts, describe_machine
+from synthprobe_data.cards.write import draw_picture, write_cards
+from synthprobe_data.shards.card_paths import card_paths
 
 SMALL = RdeConfig(height=40, width=32, n_rectangles=3, n_vis=3, n_gap=2, n_par=3)
 
@@ -72,7 +71,7 @@ def test_a_failed_write_is_said_and_leaves_no_part(
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("synthprobe_data.shards.writer.os.replace", fail)
+    monkeypatch.setattr("synthprobe_data.atomic.files.os.replace", fail)
     with pytest.raises(SynthprobeError, match="could not be written: the disk is full"):
         write_cards(path)
     assert os.listdir(path.parent) == ["a.h5"]
@@ -93,8 +92,8 @@ def test_the_same_cards_are_written_again(path: Path) -> None:
 
 def test_the_machine_is_named_only_by_the_run_itself(path: Path) -> None:
     assert collect_facts(path).machine is None
-    assert collect_facts(path, seconds=1.0).machine == machine()
-    assert "Python 3" in machine()
+    assert collect_facts(path, seconds=1.0).machine == describe_machine()
+    assert "Python 3" in describe_machine()
 
 
 def test_the_facts_of_the_file_are_its_rows(path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -69,9 +71,9 @@ def test_a_sample_is_that_of_the_twin_whatever_the_seed(
 
 def test_blocks_of_any_size_give_the_same_samples() -> None:
     config = CenteredSquareConfig(height=16, width=13, square=5)
-    whole, _ = CENTERED_SQUARE.generate_block(config, 0, "test", 0, 72 + 12)
+    whole = CENTERED_SQUARE.generate_block(config, 0, "test", 0, 72 + 12)
     for start, count in ((0, 1), (3, 40), (80, 4), (84, 0)):
-        part, _ = CENTERED_SQUARE.generate_block(config, 9, "test", start, count)
+        part = CENTERED_SQUARE.generate_block(config, 9, "test", start, count)
         for name, column in part.items():
             assert (column == whole[name][start : start + count]).all()
 
@@ -80,7 +82,8 @@ def test_the_samples_come_to_an_end() -> None:
     assert len(list(iter_samples("centered-square"))) == 484
     assert len(list(iter_samples("centered-square", split="test", start=1400))) == 52
     assert list(iter_samples("centered-square", start=484)) == []
-    for arguments in ({"start": 485}, {"stop": 485}, {"start": 480, "stop": 500}):
+    beyond: list[dict[str, Any]] = [{"start": 485}, {"stop": 485}, {"start": 480, "stop": 500}]
+    for arguments in beyond:
         with pytest.raises(SynthprobeError, match="ends after 484 samples"):
             iter_samples("centered-square", **arguments)
     with pytest.raises(SynthprobeError, match="there is none at 484"):

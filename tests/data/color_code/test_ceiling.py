@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,7 +44,7 @@ def all_cases(config: ColorCodeConfig) -> dict[str, Fraction]:
         {"positions": 6, "colors": 1, "masked": 0.01, "bits": 3},
     ],
 )
-def test_it_is_what_counting_all_cases_gives(settings: dict[str, float], over: str) -> None:
+def test_it_is_what_counting_all_cases_gives(settings: dict[str, Any], over: str) -> None:
     config = ColorCodeConfig(**settings, mode="paper")
     assert ceiling(config, over=over) == all_cases(config)[over]
 
@@ -67,7 +68,7 @@ def test_another_mean_is_refused() -> None:
 
 def solved(config: ColorCodeConfig, samples: int) -> tuple[np.ndarray, np.ndarray]:
     """For each sample: masked positions that the solver gets right, and all masked ones."""
-    block, _ = generate_block(config, 0, "train", 0, samples)
+    block = generate_block(config, 0, "train", 0, samples)
     group, masked = block["group"], block["revealed"] == 0
     place = group + config.colors * np.arange(samples)[:, None]  # one for each of its colours
     shown = np.bincount(place[~masked], minlength=config.colors * samples) > 0

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import pytest
 
@@ -30,14 +31,14 @@ def exact_chance(config: ColorCodeConfig) -> Fraction:
         {"positions": 2, "colors": 7, "bits": 1, "masked": 1.0},
     ],
 )
-def test_the_bound_is_above_the_exact_chance_and_near_it(settings: dict[str, float]) -> None:
+def test_the_bound_is_above_the_exact_chance_and_near_it(settings: dict[str, Any]) -> None:
     config = ColorCodeConfig(**settings, mode="paper")
     exact = exact_chance(config)
     assert exact <= chance_of_equal(config) <= 2 * exact
 
 
 def test_well_posed_samples_are_equal_a_little_more_easily() -> None:
-    settings = {"positions": 5, "colors": 3}
+    settings: dict[str, Any] = {"positions": 5, "colors": 3}
     paper = chance_of_equal(ColorCodeConfig(**settings, mode="paper"))
     assert paper < chance_of_equal(ColorCodeConfig(**settings)) < 1000 * paper
 

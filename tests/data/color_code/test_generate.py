@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,12 @@ from scipy import stats
 
 from synthprobe_data import ColorCodeConfig
 from synthprobe_data.color_code import reference
-from synthprobe_data.color_code.generate import HIDDEN_COLORS, NEAR_COLORS, generate_block
+from synthprobe_data.color_code.generate import (
+    HIDDEN_COLORS,
+    NEAR_COLORS,
+    generate_block,
+    generate_with_tally,
+)
 from synthprobe_data.strategies import (
     ColorCodeSample,
     color_code_configs,
@@ -60,18 +67,18 @@ def test_every_masked_position_of_a_well_posed_sample_is_decidable(drawn: ColorC
 def test_a_sample_depends_on_seed_split_and_index_alone(
     config: ColorCodeConfig, seed: int, split: str, start: int, count: int, data: st.DataObject
 ) -> None:
-    block, tally = generate_block(config, seed, split, start, count)
+    block, tally = generate_with_tally(config, seed, split, start, count)
     row = data.draw(st.integers(0, count - 1))
-    alone, part = generate_block(config, seed, split, start + row, 1)
+    alone, part = generate_with_tally(config, seed, split, start + row, 1)
     assert all((alone[name][0] == block[name][row]).all() for name in block)
     assert (part <= tally).all()
 
 
 def test_seeds_splits_and_indices_give_other_samples() -> None:
     config = ColorCodeConfig()
-    one, _ = generate_block(config, 0, "train", 0, 2)
+    one = generate_block(config, 0, "train", 0, 2)
     others = [one["color"][1]] + [
-        generate_block(config, seed, split, index, 1)[0]["color"][0]
+        generate_block(config, seed, split, index, 1)["color"][0]
         for seed, split, index in ((1, "train", 0), (0, "test", 0), (0, "train", 2))
     ]
     assert all((other != one["color"][0]).any() for other in others)
@@ -81,7 +88,7 @@ def test_seeds_splits_and_indices_give_other_samples() -> None:
 @pytest.mark.parametrize("mode", ["paper", "well-posed"])
 def test_the_masked_share_is_the_one_asked_for(masked: float, mode: str) -> None:
     config = ColorCodeConfig(masked=masked, mode=mode, positions=256, colors=4, min_distance=8)
-    block, _ = generate_block(config, 0, "train", 0, 2_000)
+    block = generate_block(config, 0, "train", 0, 2_000)
     n = block["revealed"].size
     hidden = n - int(block["revealed"].sum())
     assert abs(hidden - n * masked) <= 5 * np.sqrt(n * masked * (1 - masked))
@@ -89,7 +96,7 @@ def test_the_masked_share_is_the_one_asked_for(masked: float, mode: str) -> None
 
 def test_all_is_uniform_in_the_mode_of_the_paper() -> None:
     config = ColorCodeConfig(mode="paper")
-    block, tally = generate_block(config, 0, "train", 0, 4_000)
+    block, tally = generate_with_tally(config, 0, "train", 0, 4_000)
     assert tally.tolist() == [0, 0]
     counts = [
         np.bincount(block["group"].ravel(), minlength=10),
@@ -108,14 +115,14 @@ def test_all_is_uniform_in_the_mode_of_the_paper() -> None:
 
 
 def test_what_the_paper_leaves_open_is_drawn_again() -> None:
-    paper, _ = generate_block(ColorCodeConfig(mode="paper"), 0, "train", 0, 3_000)
+    paper = generate_block(ColorCodeConfig(mode="paper"), 0, "train", 0, 3_000)
     open_ = sum(
         set(group) != set(group[revealed == 1])
         for group, revealed in zip(paper["group"], paper["revealed"], strict=True)
     )
     # Each of ten colours is revealed nowhere with probability 0.95^128, but hardly ever missing.
     assert 10 < open_ < 80
-    _, tally = generate_block(ColorCodeConfig(), 0, "train", 0, 3_000)
+    _, tally = generate_with_tally(ColorCodeConfig(), 0, "train", 0, 3_000)
     assert tally[HIDDEN_COLORS] > 10
     assert tally[NEAR_COLORS] > 1_000
 
@@ -129,9 +136,9 @@ def test_what_the_paper_leaves_open_is_drawn_again() -> None:
         {"positions": 4096, "colors": 2, "min_distance": 102, "masked": 0.0},
     ],
 )
-def test_the_hardest_settings_that_are_allowed_come_to_an_end(settings: dict[str, int]) -> None:
+def test_the_hardest_settings_that_are_allowed_come_to_an_end(settings: dict[str, Any]) -> None:
     config = ColorCodeConfig(**settings)
-    block, _ = generate_block(config, 0, "train", 0, 20)
+    block = generate_block(config, 0, "train", 0, 20)
     for i in range(3):
         sample = {name: column[i] for name, column in block.items()}
         assert reference.broken_rules(config, sample) == set()

@@ -49,7 +49,7 @@ def test_rows_of_any_bytes_do_no_harm(drawn: ColorCodeSample, seed: int) -> None
 
 
 def test_rows_are_checked_one_by_one() -> None:
-    block, _ = generate_block(ColorCodeConfig(), 0, "train", 0, 6)
+    block = generate_block(ColorCodeConfig(), 0, "train", 0, 6)
     block["revealed"][3] = 0
     block["group"][5, 7] = 10
     masks = check_block(ColorCodeConfig(), block, [("train", i) for i in range(6)])
@@ -58,7 +58,7 @@ def test_rows_are_checked_one_by_one() -> None:
 
 def test_what_makes_a_sample_well_posed_is_not_asked_of_the_paper() -> None:
     paper = ColorCodeConfig(mode="paper")
-    block, _ = generate_block(paper, 0, "train", 0, 500)
+    block = generate_block(paper, 0, "train", 0, 500)
     places = [("train", i) for i in range(500)]
     assert not check_block(paper, block, places).any()
     assert check_block(ColorCodeConfig(), block, places).any()

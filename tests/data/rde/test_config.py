@@ -95,12 +95,13 @@ def test_more_rectangles_than_colours_are_refused() -> None:
 @pytest.mark.parametrize("axis", ["height", "width"])
 def test_lengths_that_leave_no_room_are_refused(axis: str, name: str, mode: str) -> None:
     # A rectangle must show more than n_vis and n_gap pixels.
-    assert RdeConfig(**{axis: 20, name: 19, "mode": mode})
+    fits: dict[str, Any] = {axis: 20, name: 19, "mode": mode}
+    assert RdeConfig(**fits)
     message = refusal(**{axis: 20, name: 20, "mode": mode})
     assert f"{name} = 20" in message
     assert "at least 21 pixels" in message
     assert f"a {axis} of 20" in message
-    assert RdeConfig(**{axis: 20, name: 20, "mode": "ambiguous"})
+    assert RdeConfig(**{**fits, name: 20, "mode": "ambiguous"})
 
 
 @pytest.mark.parametrize(

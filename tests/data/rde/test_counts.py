@@ -8,8 +8,8 @@ from pathlib import Path
 import h5py
 import pytest
 
-from synthprobe_data.cli import main
-from synthprobe_data.shards_cli import main as shards
+from synthprobe_data.cli.gen import main
+from synthprobe_data.cli.shards import main as shards
 
 OPTIONS = ("--height", "32", "--width", "32", "--train", "40", "--test", "10")
 

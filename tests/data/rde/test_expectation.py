@@ -8,6 +8,7 @@ import shlex
 import warnings
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,15 +16,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthprobe_data import RdeConfig, SynthprobeError, make_file
-from synthprobe_data.cli import main
+from synthprobe_data.cli.gen import main
+from synthprobe_data.generation.file import generate_file
+from synthprobe_data.generation.folder import generate_folder
 from synthprobe_data.rde import CANONICAL, PAPER, RDE, outlook, reference
 from synthprobe_data.rde.expectation import check_expected
-from synthprobe_data.rde.generate import KEPT, generate_block
+from synthprobe_data.rde.generate import KEPT, generate_block, generate_with_tally
 from synthprobe_data.rde.outlook import look_ahead
-from synthprobe_data.run import generate_file
-from synthprobe_data.sharded import generate_folder
-from synthprobe_data.shards.verify import verify
 from synthprobe_data.strategies import configs
+from synthprobe_data.verification.verify import verify
 
 FULL = {"train": 50_000, "test": 12_500}
 FEW = ("--train", "6", "--test", "2")
@@ -146,7 +147,7 @@ def test_what_is_complete_is_kept_whatever_its_settings(tmp_path: Path) -> None:
 def test_distinct_samples_are_counted_right(n_colors: int, distinct: int) -> None:
     # Sides of 6 to 8 pixels in a picture of 8 by 8: six places on each axis.
     config = RdeConfig(height=8, width=8, n_rectangles=1, n_colors=n_colors)
-    block, _ = generate_block(config, 0, "train", 0, 6000)
+    block = generate_block(config, 0, "train", 0, 6000)
     rows = zip(block["rectangles"].reshape(6000, -1), block["color"], strict=True)
     assert len({(tuple(sides), tuple(color)) for sides, color in rows}) == distinct
     found = look_ahead(config)
@@ -156,12 +157,12 @@ def test_distinct_samples_are_counted_right(n_colors: int, distinct: int) -> Non
 
 def test_more_samples_than_distinct_scenes_are_refused() -> None:
     # All of it has an order: what is too much is the number of samples alone.
-    lengths = {"n_vis": 2, "n_gap": 2, "n_par": 2}
+    lengths: dict[str, Any] = {"n_vis": 2, "n_gap": 2, "n_par": 2}
     config = RdeConfig(height=8, width=8, n_rectangles=2, require_order=True, **lengths)
     found = look_ahead(config)
     assert found is not None
     assert not found.is_degenerate
-    block, _ = generate_block(config, 0, "train", 0, 3000)
+    block = generate_block(config, 0, "train", 0, 3000)
     rows = [scene.tobytes() for scene in block["rectangles"]]
     few = len(set(rows))
     assert few < 2900
@@ -174,7 +175,7 @@ def test_more_samples_than_distinct_scenes_are_refused() -> None:
 def test_the_outlook_is_what_a_run_then_makes(config: RdeConfig) -> None:
     found = look_ahead(config)
     assert found is not None
-    block, _ = generate_block(config, 0, "train", 0, 400)
+    block = generate_block(config, 0, "train", 0, 400)
     numbers, flat = block["n_rectangles"], block["rectangle_rank"].max(axis=1) < 2
     assert abs(found.mean - numbers.mean()) < 0.3
     assert abs(found.flat - flat.mean()) < 0.1
@@ -198,7 +199,7 @@ def test_the_scenes_looked_at_are_those_that_a_sample_begins_with(config: RdeCon
     firsts = []
     for index in range(12):
         try:
-            block, tally = generate_block(config, 0, outlook.SPLIT, index, 1)
+            block, tally = generate_with_tally(config, 0, outlook.SPLIT, index, 1)
         except SynthprobeError:
             continue
         if tally.sum() - tally[5] == tally[KEPT]:  # the first scene was kept
@@ -212,11 +213,11 @@ def test_the_scenes_looked_at_are_those_that_a_sample_begins_with(config: RdeCon
 @pytest.mark.parametrize("require_order", [False, True])
 @pytest.mark.parametrize("length", [1, 2])
 def test_as_many_samples_are_equal_as_expected(require_order: bool, length: int) -> None:
-    lengths = dict.fromkeys(("n_vis", "n_gap", "n_par"), length)
+    lengths: dict[str, Any] = dict.fromkeys(("n_vis", "n_gap", "n_par"), length)
     config = RdeConfig(height=8, width=8, n_rectangles=2, require_order=require_order, **lengths)
     found = look_ahead(config)
     assert found is not None
-    block, _ = generate_block(config, 0, "train", 0, 2000)
+    block = generate_block(config, 0, "train", 0, 2000)
     rows = zip(block["rectangles"], block["color"], strict=True)
     times = Counter((sides.tobytes(), color.tobytes()) for sides, color in rows)
     equal = sum(n * (n - 1) // 2 for n in times.values())

@@ -32,6 +32,7 @@ from synthprobe_data.rde.generate import (
     UNREADABLE_SCENES,
     UNSTABLE_SCENES,
     generate_block,
+    generate_with_tally,
 )
 from synthprobe_data.rde.scene import CONVEXITY, T_JUNCTION, read_scene
 from synthprobe_data.strategies import GeneratedSample, configs, generated_samples, seeds, splits
@@ -108,7 +109,7 @@ def test_rule_5_stems_and_arms_are_n_vis_long_at_every_stage(drawn: GeneratedSam
 
 def test_rule_5_holds_where_rule_4_does_not_help() -> None:
     config = RdeConfig(height=30, width=40, n_vis=6, n_gap=1, n_par=1, n_rectangles=5, mode="rules")
-    block, _ = generate_block(config, 0, "train", 0, 30)
+    block = generate_block(config, 0, "train", 0, 30)
     for rectangles, n in zip(block["rectangles"], block["n_rectangles"], strict=True):
         for k in range(1, n + 1):
             assert reference.rule_t_junctions(config, rectangles[:k])
@@ -124,11 +125,18 @@ def test_in_ambiguous_mode_rule_1_holds_and_every_rectangle_shows(drawn: Generat
 
 
 def test_the_modes_ask_for_less_and_less() -> None:
-    crowd = {"height": 32, "width": 32, "n_vis": 2, "n_gap": 0, "n_par": 1, "min_size": 0.25}
+    crowd: dict[str, Any] = {
+        "height": 32,
+        "width": 32,
+        "n_vis": 2,
+        "n_gap": 0,
+        "n_par": 1,
+        "min_size": 0.25,
+    }
     config = {mode: RdeConfig(n_rectangles=8, mode=mode, **crowd) for mode in MODES}
 
     def scenes(mode: str, count: int) -> list[np.ndarray]:
-        block, _ = generate_block(config[mode], 3, "train", 0, count)
+        block = generate_block(config[mode], 3, "train", 0, count)
         kept = zip(block["rectangles"], block["n_rectangles"], strict=True)
         return [rectangles[:n] for rectangles, n in kept]
 
@@ -276,7 +284,7 @@ def test_the_colours_of_a_sample_are_all_different(drawn: GeneratedSample) -> No
 
 def test_every_colour_falls_to_every_rectangle() -> None:
     config = RdeConfig(height=16, width=16, n_rectangles=1, n_colors=5)
-    block, _ = generate_block(config, 0, "train", 0, 100)
+    block = generate_block(config, 0, "train", 0, 100)
     assert np.bincount(block["color"][:, 0], minlength=5).min() > 8
 
 
@@ -297,7 +305,7 @@ def test_unused_rows_are_empty(drawn: GeneratedSample) -> None:
 
 def test_a_block_has_the_arrays_of_the_format() -> None:
     config = RdeConfig(height=20, width=30, n_rectangles=4, n_vis=2, n_gap=2, n_par=2)
-    block, _ = generate_block(config, 0, "train", 0, 3)
+    block = generate_block(config, 0, "train", 0, 3)
     assert {name: (rows.dtype.name, rows.shape) for name, rows in block.items()} == {
         "above": ("uint8", (3, 4, 4)),
         "color": ("uint8", (3, 4)),
@@ -325,14 +333,14 @@ def assert_same(block: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> N
 def test_a_sample_does_not_depend_on_its_block(
     config: RdeConfig, seed: int, split: str, start: int, count: int, data: st.DataObject
 ) -> None:
-    block, tally = generate_block(config, seed, split, start, count)
+    block, tally = generate_with_tally(config, seed, split, start, count)
     cut = data.draw(st.integers(0, count))
-    first, first_tally = generate_block(config, seed, split, start, cut)
-    rest, rest_tally = generate_block(config, seed, split, start + cut, count - cut)
+    first, first_tally = generate_with_tally(config, seed, split, start, cut)
+    rest, rest_tally = generate_with_tally(config, seed, split, start + cut, count - cut)
     assert_same(block, {name: np.concatenate([first[name], rest[name]]) for name in block})
     assert tally.tolist() == (first_tally + rest_tally).tolist()
     for i in range(count):
-        alone, _ = generate_block(config, seed, split, start + i, 1)
+        alone = generate_block(config, seed, split, start + i, 1)
         assert_same(alone, {name: rows[i : i + 1] for name, rows in block.items()})
 
 
@@ -346,7 +354,7 @@ def test_other_seeds_splits_and_indices_give_other_samples(
 ) -> None:
     other_split = "test" if split == "train" else "train"
     samples = [
-        generate_block(ROOMY, *place, 1)[0]["rectangles"].tobytes()
+        generate_block(ROOMY, *place, 1)["rectangles"].tobytes()
         for place in (
             (seed, split, index),
             ((seed + 1) % 2**64, split, index),
@@ -410,7 +418,7 @@ def assert_made_by_the_rules(
     config: RdeConfig, seed: int, split: str, index: int
 ) -> list[str | None]:
     """Hold a sample to what the rules make of its stream; return the verdicts on its scenes."""
-    block, tally = generate_block(config, seed, split, index, 1)
+    block, tally = generate_with_tally(config, seed, split, index, 1)
     rectangles, colors, verdicts = sample_by_reference(config, seed, split, index)
     n = len(rectangles)
     assert block["n_rectangles"][0] == n
@@ -467,10 +475,10 @@ def test_a_sample_with_an_order_is_what_the_rules_make_of_its_stream(
     config: RdeConfig, seed: int, split: str, index: int
 ) -> None:
     verdicts = assert_made_by_the_rules(config, seed, split, index)
-    block, _ = generate_block(config, seed, split, index, 1)
+    block = generate_block(config, seed, split, index, 1)
     assert len(set(block["rectangle_rank"][0].tolist()) - {0}) >= 2
     free = dataclasses.replace(config, require_order=False)
-    same, _ = generate_block(free, seed, split, index, 1)
+    same = generate_block(free, seed, split, index, 1)
     if "flat" not in verdicts:  # nothing was drawn again for its sake
         assert_same(block, same)
     else:
@@ -481,7 +489,7 @@ def first_sample_with(verdict: str, config: RdeConfig) -> int:
     """The first sample of seed 0 for which a scene was drawn that got this verdict."""
 
     def has_one(start: int, count: int) -> bool:
-        tally = generate_block(config, 0, "train", start, count)[1]
+        tally = generate_with_tally(config, 0, "train", start, count)[1]
         return bool(tally[PLACE_IN_TALLY[verdict]])
 
     count = 256
@@ -494,7 +502,7 @@ def first_sample_with(verdict: str, config: RdeConfig) -> int:
 
 @pytest.mark.parametrize("verdict", ["unreadable", "undecided", "unstable"])
 def test_a_scene_that_fails_is_drawn_again_from_the_same_stream(verdict: str) -> None:
-    lengths = {"n_vis": 0, "n_gap": 0, "n_par": 0, "min_size": 0.2}
+    lengths: dict[str, Any] = {"n_vis": 0, "n_gap": 0, "n_par": 0, "min_size": 0.2}
     config = RdeConfig(height=40, width=64, trials=200, **lengths)
     index = first_sample_with(verdict, config)
     assert verdict in assert_made_by_the_rules(config, 0, "train", index)

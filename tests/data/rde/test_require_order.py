@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from synthprobe_data import RdeConfig, SynthprobeError, make_file, make_sample, open_dataset
-from synthprobe_data.cli import main
+from synthprobe_data.cli.gen import main
+from synthprobe_data.generation.file import generate_file
+from synthprobe_data.generation.folder import generate_folder
 from synthprobe_data.rde import RDE
 from synthprobe_data.rde.generate import generate_block
 from synthprobe_data.rde.verify import check_block, row_checks
-from synthprobe_data.run import generate_file
-from synthprobe_data.sharded import generate_folder
 from synthprobe_data.shards.layout import Column, columns_of
-from synthprobe_data.shards.verify import verify
+from synthprobe_data.verification.verify import verify
 
 FREE = RdeConfig(height=24, width=28, n_rectangles=3, n_vis=2, n_gap=2, n_par=2)
 ORDERED = dataclasses.replace(FREE, require_order=True)
@@ -57,7 +57,7 @@ def test_workers_blocks_and_shards_do_not_change_the_samples(tmp_path: Path) -> 
 
 
 def test_a_flat_row_fails_its_own_check() -> None:
-    block, _ = generate_block(FREE, 0, "train", 0, 40)
+    block = generate_block(FREE, 0, "train", 0, 40)
     flat = block["rectangle_rank"].max(axis=1) < 2
     assert 0 < flat.sum() < 40
     bit = list(row_checks(ORDERED)).index("order")

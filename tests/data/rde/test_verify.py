@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from synthprobe_data import RdeConfig, strategies
 from synthprobe_data.rde import reference, reference_difficulty
-from synthprobe_data.rde.difficulty import COLUMNS
 from synthprobe_data.rde.generate import generate_block
+from synthprobe_data.rde.kernels.difficulty import COLUMNS
 from synthprobe_data.rde.verify import check_block, row_checks
 from synthprobe_data.strategies import GeneratedSample
 
@@ -39,7 +41,7 @@ def test_a_moved_side_fails_just_what_the_reference_says(
     failed = failed_checks(drawn, rectangles=rectangles)
     label = reference.paint(scene, height, width)
     refused = not all(reference.accepts(config, scene[: k + 1]) for k in range(drawn.n))
-    ranks = reference.ranks(reference.relation_of_scene(scene, height, width))
+    ranks: Any = reference.ranks(reference.relation_of_scene(scene, height, width))
     above = reference.above_by_t_junction(scene, height, width) + 2 * reference.above_by_convexity(
         label, drawn.n
     )
@@ -50,7 +52,7 @@ def test_a_moved_side_fails_just_what_the_reference_says(
     assert ("rectangle_rank" in failed) == (ranks != sample["rectangle_rank"][: drawn.n]).any()
     assert ("rank" in failed) == (reference.rank_map(label, ranks) != sample["rank"]).any()
     if config.difficulty:
-        pieces = reference_difficulty.pieces(scene, height, width)
+        pieces: Any = reference_difficulty.pieces(scene, height, width)
         changed = (
             reference_difficulty.convexity_only(scene, height, width) != sample["convexity_only"]
             or reference_difficulty.cue_distance(scene, height, width) != sample["cue_distance"]
@@ -91,7 +93,7 @@ def test_rectangles_of_any_numbers_do_no_harm(drawn: GeneratedSample, data: st.D
     number = st.integers(-(2**15), 2**15 - 1) | st.integers(-2, 60)
     rectangles[data.draw(st.integers(0, len(rectangles) - 1))] = [data.draw(number) for _ in "xyxy"]
     n = data.draw(st.integers(0, 255) | st.integers(0, len(rectangles) + 1))
-    failed = failed_checks(drawn, rectangles=rectangles, n_rectangles=np.uint8(n))
+    failed = failed_checks(drawn, rectangles=rectangles, n_rectangles=np.array(n, np.uint8))
     boxes = rectangles[:n].astype(int)
     fit = 1 <= n <= len(rectangles) and (
         (boxes[:, :2] >= 0).all()
@@ -105,7 +107,7 @@ def test_rectangles_of_any_numbers_do_no_harm(drawn: GeneratedSample, data: st.D
 
 def test_rows_are_checked_one_by_one() -> None:
     drawn = RdeConfig(height=40, width=40, n_rectangles=4)
-    block, _ = generate_block(drawn, 0, "train", 0, 5)
+    block = generate_block(drawn, 0, "train", 0, 5)
     block["rank"][3, 0, 0] ^= 1
     masks = check_block(drawn, block)
     assert np.flatnonzero(masks).tolist() == [3]

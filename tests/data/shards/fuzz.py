@@ -27,7 +27,7 @@ import numpy as np
 from synthprobe_data import SynthprobeError, make_sample, open_dataset
 from synthprobe_data.shards.blocks import BlockReader
 from synthprobe_data.shards.digest import digest_of_rows, row_digests
-from synthprobe_data.shards.verify import verify
+from synthprobe_data.verification.verify import verify
 from tests.data.shards import forged
 
 MEMORY = 4 * 2**30

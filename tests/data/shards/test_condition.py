@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -55,7 +57,7 @@ def test_it_names_only_the_columns_that_it_needs() -> None:
 
 
 def test_whole_numbers_do_not_overflow() -> None:
-    tiny = {**COLUMNS, "a": np.full(ROWS, 255, np.uint8)}
+    tiny: dict[str, Any] = {**COLUMNS, "a": np.full(ROWS, 255, np.uint8)}
     assert Condition("a + 1 == 256 and a * a > 65000 and -a < 0", KNOWN).holds(tiny).all()
     assert Condition("grid[1, 0] + grid[1, -1] < 100", KNOWN).holds(COLUMNS).all()
 

@@ -12,8 +12,8 @@ import h5py
 import pytest
 
 from synthprobe_data import RdeConfig, SynthprobeError, make_file, open_dataset
-from synthprobe_data.shards.edit import split
-from synthprobe_data.shards.verify import verify
+from synthprobe_data.convert.merge_split import split
+from synthprobe_data.verification.verify import verify
 from tests.data.shards.test_hostile import HOSTILE
 
 SMALL = RdeConfig(height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3)

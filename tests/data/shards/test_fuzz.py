@@ -9,14 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from synthprobe_data import CenteredSquareConfig, ColorCodeConfig, RdeConfig, make_file
-from synthprobe_data.settings import Config
-from synthprobe_data.shards.edit import split
+from synthprobe_data import (
+    CenteredSquareConfig,
+    ColorCodeConfig,
+    RdeConfig,
+    TwinsConfig,
+    make_file,
+)
+from synthprobe_data.config import Config
+from synthprobe_data.convert.merge_split import split
 
 SMALL: dict[str, Config] = {
     "rde": RdeConfig(height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3),
     "centered-square": CenteredSquareConfig(height=33, width=33, square=9),
     "color-code": ColorCodeConfig(positions=32),
+    "twins": TwinsConfig(height=12, width=40, min_distance=8),
 }
 
 
@@ -25,7 +32,9 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a small file of each dataset, as it is written, and shards of one of them."""
     folder = tmp_path_factory.mktemp("good")
     for name, config in SMALL.items():
-        make_file(name, folder / f"{name}.h5", train=5, test=2, config=config, cards=False)
+        sizes = {"train": 6, "validation": 0} if name == "twins" else {"train": 5}
+        sizes |= {"test": 2}
+        make_file(name, folder / f"{name}.h5", splits=sizes, config=config, cards=False)
     split(folder / "rde.h5", folder / "folder", 4)
     return folder
 
@@ -49,10 +58,10 @@ def fuzz(good: Path, work: Path, first: int, last: int) -> dict[str, int]:
 @pytest.mark.parametrize(
     ("name", "first", "last"),
     [
-        ("rde", 0, 600),
-        ("rde", 600, 1200),
-        ("centered-square", 0, 450),
-        ("color-code", 0, 450),
+        *(("rde", first, first + 200) for first in range(0, 1200, 200)),
+        *(("centered-square", first, first + 150) for first in range(0, 450, 150)),
+        *(("color-code", first, first + 150) for first in range(0, 450, 150)),
+        *(("twins", first, first + 150) for first in range(0, 300, 150)),
     ],
 )
 def test_mutated_files_are_refused_or_right_or_told_by_verify(
@@ -62,6 +71,9 @@ def test_mutated_files_are_refused_or_right_or_told_by_verify(
     assert all(counts.values())
 
 
-def test_mutated_folders_are_refused_or_right_or_told_by_verify(tmp_path: Path, good: Path) -> None:
-    counts = fuzz(good / "folder", tmp_path / "m", 0, 300)
+@pytest.mark.parametrize("first", [0, 150])
+def test_mutated_folders_are_refused_or_right_or_told_by_verify(
+    tmp_path: Path, good: Path, first: int
+) -> None:
+    counts = fuzz(good / "folder", tmp_path / "m", first, first + 150)
     assert all(counts.values())

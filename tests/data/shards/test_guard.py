@@ -15,10 +15,11 @@ import h5py
 import pytest
 
 from synthprobe_data import RdeConfig, SynthprobeError, make_file, open_dataset
-from synthprobe_data.shards import edit, guard, guarded
-from synthprobe_data.shards.select import select
-from synthprobe_data.shards.verify import verify
-from synthprobe_data.shards_cli import main
+from synthprobe_data.cli.shards import main
+from synthprobe_data.convert import merge_split as edit
+from synthprobe_data.convert.select import select
+from synthprobe_data.shards import guard, guarded
+from synthprobe_data.verification.verify import verify
 
 ROOT = Path(__file__).parents[3]
 SMALL = RdeConfig(height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3)
@@ -68,12 +69,12 @@ def children(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
     """The children that are started from now on."""
     seen: list[subprocess.Popen[bytes]] = []
 
-    class Noted(subprocess.Popen):  # type: ignore[type-arg]
+    class Noted(subprocess.Popen):
         def __init__(self, command: list[str], **options: Any) -> None:
             super().__init__(command, **options)
             seen.append(self)
 
-    monkeypatch.setattr(guard.subprocess, "Popen", Noted)
+    monkeypatch.setattr("synthprobe_data.shards.guard.subprocess.Popen", Noted)
     return seen
 
 
@@ -85,12 +86,12 @@ def let_it_end(monkeypatch: pytest.MonkeyPatch, folder: Path, act: str, name: st
         f"spec = importlib.util.spec_from_file_location('guarded', {str(guard._CHILD)!r})\n"
         "guarded = importlib.util.module_from_spec(spec)\n"
         "spec.loader.exec_module(guarded)\n"
-        "usual = guarded.look_over\n"
-        "def look_over(path, settings):\n"
+        "usual = guarded.validate_file\n"
+        "def validate_file(path, settings):\n"
         f"    if {name!r} in os.path.basename(path):\n"
         f"        {act}\n"
         "    usual(path, settings)\n"
-        "guarded.look_over = look_over\n"
+        "guarded.validate_file = validate_file\n"
         "guarded.main()\n"
     )
     monkeypatch.setattr(guard, "_CHILD", program)
@@ -129,7 +130,7 @@ def test_one_child_looks_at_a_whole_folder_and_ends(
 
 
 @pytest.mark.parametrize("name", ["one.h5", "shards"])
-def test_what_has_passed_is_not_looked_over_again(
+def test_what_has_passed_is_not_validated_again(
     strange: Path, children: list[subprocess.Popen[bytes]], name: str
 ) -> None:
     for _ in range(2):
@@ -167,7 +168,7 @@ def test_what_is_trusted_starts_no_child(
     assert children == []
 
 
-def test_a_file_that_is_changed_is_looked_over_again(
+def test_a_file_that_is_changed_is_validated_again(
     strange: Path, children: list[subprocess.Popen[bytes]]
 ) -> None:
     path = strange / "one.h5"
@@ -185,7 +186,7 @@ def test_a_file_that_is_changed_is_looked_over_again(
     assert len(children) == 3
 
 
-def test_a_changed_file_of_the_same_size_and_time_is_looked_over_again(
+def test_a_changed_file_of_the_same_size_and_time_is_validated_again(
     strange: Path, children: list[subprocess.Popen[bytes]]
 ) -> None:
     path = strange / "one.h5"
@@ -197,7 +198,7 @@ def test_a_changed_file_of_the_same_size_and_time_is_looked_over_again(
     assert len(children) == 2
 
 
-def test_an_own_file_that_is_changed_is_looked_over(
+def test_an_own_file_that_is_changed_is_refused(
     tmp_path: Path, children: list[subprocess.Popen[bytes]]
 ) -> None:
     path = tmp_path / "a.h5"
@@ -269,7 +270,7 @@ def test_verify_reports_a_file_that_ends_the_child(
     said = capsys.readouterr().out.splitlines()
     assert said[0].startswith(f"one.h5: format: {path} cannot be read: ")
     assert said[0].endswith(sentence)
-    assert "IS NOT AS IT SHOULD BE" in said[-1]
+    assert f"{path}: FAILED: 1 check, none of them of a sample, " in said[-1]
 
 
 @pytest.mark.parametrize("end", ["SIGSEGV", "a hang", "memory"])
@@ -280,7 +281,7 @@ def test_a_reader_in_python_gets_an_error_of_one_sentence(
     let_it_end(monkeypatch, tmp_path, act)
     readers: list[Callable[[Path], object]] = [open_dataset]
     if end == "SIGSEGV":
-        readers.append(pytest.importorskip("synthprobe_models.data").ShardDataset)
+        readers.append(pytest.importorskip("synthprobe_models.data.torch_datasets").ShardDataset)
     for read in readers:
         for name in ("one.h5", "shards"):
             with pytest.raises(SynthprobeError) as refusal:

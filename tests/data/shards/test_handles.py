@@ -8,10 +8,11 @@ import sys
 import threading
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 
-from synthprobe_data import open_dataset
+from synthprobe_data import SynthprobeError, open_dataset
 from synthprobe_data.shards import handles
 from synthprobe_data.shards.reader import ShardReader
 from tests.data.damage import SPLITS, small_file, small_folder
@@ -22,8 +23,8 @@ import resource, sys
 from pathlib import Path
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
 from synthprobe_data import open_dataset
-from synthprobe_data.cli import main as gen
-from synthprobe_data.shards_cli import main as shards
+from synthprobe_data.cli.gen import main as gen
+from synthprobe_data.cli.shards import main as shards
 from tests.data.damage import SMALL_OPTIONS
 
 folder = Path(sys.argv[1])
@@ -119,3 +120,26 @@ def test_files_that_threads_read_may_be_closed_meanwhile(
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_what_is_refused_is_not_left_open(tmp_path: Path) -> None:
+    """Not even while the error is kept, as Python does by itself in some of its versions."""
+    path = small_file(tmp_path / "a.h5")
+    with h5py.File(path, "r+") as file:
+        file.attrs["seed"] = "none"
+    with pytest.raises(SynthprobeError) as kept:
+        open_dataset(path)
+    h5py.File(path, "r+").close()  # which HDF5 refuses of a file that is open for reading
+    assert "cannot be read" in str(kept.value)
+
+
+def test_no_shard_is_left_open_if_one_is_refused(tmp_path: Path) -> None:
+    folder = small_folder(tmp_path / "a", shards=3)
+    first, *_, last = sorted(folder.glob("*.h5"))
+    with h5py.File(last, "r+") as file:
+        file.attrs["content_digest"] = "0" * 64
+    with pytest.raises(SynthprobeError) as kept:
+        open_dataset(folder)
+    for path in (first, last):
+        h5py.File(path, "r+").close()
+    assert last.name in str(kept.value)

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from synthprobe_data import ColorCodeConfig, RdeConfig, SynthprobeError, make_file, open_dataset
-from synthprobe_data.shards.edit import split
+from synthprobe_data.convert.merge_split import split
 from synthprobe_data.shards.manifest import read_manifest
 from synthprobe_data.shards.reader import ShardReader
-from synthprobe_data.shards.verify import verify
+from synthprobe_data.verification.verify import verify
 
 SMALL = RdeConfig(height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3)
 
@@ -266,7 +266,7 @@ def test_more_rows_than_bytes_are_refused_though_all_their_chunks_are_there(
         rows_from_nothing(10**6, 10**5)(file)
         for name in file:
             shape = file[name].chunks
-            packed = zlib.compress(np.zeros(shape, file[name].dtype), 9)
+            packed = zlib.compress(np.zeros(shape, file[name].dtype).tobytes(), 9)
             for start in range(0, 10**6, 10**5):
                 file[name].id.write_direct_chunk((start, *(0,) * (len(shape) - 1)), packed)
     assert path.stat().st_size < 10**6

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthprobe_data import RdeConfig, SynthprobeError, make_file, open_dataset
-from synthprobe_data.shards.edit import split
+from synthprobe_data.convert.merge_split import split
+from synthprobe_data.shards.collection import OpenDataset
 from synthprobe_data.shards.indexing import parse_rows, positions, rows_text
-from synthprobe_data.shards.opened import OpenDataset
 
 CONFIG = RdeConfig(height=40, width=32, n_rectangles=4, n_vis=3, n_gap=2, n_par=3, trials=20)
 

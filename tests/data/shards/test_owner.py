@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from synthprobe_data import SynthprobeError, open_dataset
-from synthprobe_data.cli import main as gen
-from synthprobe_data.shards.edit import merge, split
-from synthprobe_data.shards.export import export_png
-from synthprobe_data.shards.folder import held_folder, held_part
-from synthprobe_data.shards.lock import hold, is_held
-from synthprobe_data.shards.owner import begin, host_name, left_by_the_dead
-from synthprobe_data.shards.verify import verify
+from synthprobe_data.atomic.folder import held_folder, held_part
+from synthprobe_data.atomic.lock import hold, is_held
+from synthprobe_data.atomic.owner import begin, host_name, left_by_the_dead
+from synthprobe_data.cli.gen import main as gen
+from synthprobe_data.convert.export import export_png
+from synthprobe_data.convert.merge_split import merge, split
+from synthprobe_data.verification.verify import verify
 from tests.children import Start
 from tests.data.damage import SMALL_OPTIONS, small_file, small_folder
 
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[3]
 LOOK = """
 import sys
 from pathlib import Path
-from synthprobe_data.shards.lock import is_held
+from synthprobe_data.atomic.lock import is_held
 print(is_held(Path(sys.argv[1])))
 """
 MAKE = """
@@ -113,7 +113,7 @@ def test_a_run_that_is_under_way_goes_on_when_a_second_is_refused(
 ) -> None:
     words = ["rde", "--out", str(tmp_path / "d"), *SMALL_OPTIONS, "--train", "20000", *shards]
     words += ["--test", "0", "--workers", "1"]
-    first = start([sys.executable, "-m", "synthprobe_data.cli", *words], cwd=ROOT)
+    first = start([sys.executable, "-m", "synthprobe_data.cli.gen", *words], cwd=ROOT)
     while first.poll() is None and not list(tmp_path.glob("d*.part")):
         time.sleep(0.01)
     for more in ([], ["--force"], ["--resume"]):
@@ -168,7 +168,8 @@ def test_what_a_killed_command_left_does_not_block_the_next(tmp_path: Path, comm
     }
     script = f"""
 import os
-from synthprobe_data.shards import edit, export
+from synthprobe_data.convert import merge_split as edit
+from synthprobe_data.convert import export
 edit.ShardWriter.finish = export.png = lambda *_, **__: os._exit(9)
 {calls[command]}
 """

@@ -20,7 +20,7 @@ TASK = pack.Task(split="train", start=3, count=5, row=0)
 def unpacked_rows_are_the_block() -> bool:
     columns = columns_of(RDE, SMALL)
     packed = pack.pack_block(RDE, SMALL, columns, 9, TASK)
-    block, _ = RDE.generate_block(SMALL, 9, "train", 3, 5)
+    block = RDE.generate_block(SMALL, 9, "train", 3, 5)
     assert set(packed.chunks) == {"image", "label", "rank"}
     assert set(packed.chunks) | set(packed.small) == set(block)
     return all(

@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from synthprobe_models.counting import count_parameters  # noqa: E402
+from synthprobe_models.networks.counting import count_parameters  # noqa: E402
 from synthprobe_models.probes import PROBES  # noqa: E402
 from synthprobe_models.registry import find_structure  # noqa: E402
 

@@ -14,7 +14,6 @@ torch = pytest.importorskip("torch")
 from torch import Tensor, nn  # noqa: E402
 
 from synthprobe_data import SynthprobeError  # noqa: E402
-from synthprobe_models.counting import count_parameters  # noqa: E402
 from synthprobe_models.layers.aspp import Aspp  # noqa: E402
 from synthprobe_models.layers.bottleneck import BottleneckBlock  # noqa: E402
 from synthprobe_models.layers.inception import InceptionModule, branch_channels  # noqa: E402
@@ -22,6 +21,7 @@ from synthprobe_models.layers.mobilenet_v2 import InvertedResidual  # noqa: E402
 from synthprobe_models.layers.parts import ConvNextBlock  # noqa: E402
 from synthprobe_models.layers.residual import ResidualBlock  # noqa: E402
 from synthprobe_models.layers.resnext import ResNextBlock, comparable_channels  # noqa: E402
+from synthprobe_models.networks.counting import count_parameters  # noqa: E402
 from synthprobe_models.probes import PROBES, fitting  # noqa: E402
 from synthprobe_models.registry import find_structure  # noqa: E402
 from tests.models.naive import convolve, drawn, normalise, picture, residual, run  # noqa: E402
@@ -171,7 +171,7 @@ def test_gradients_are_right_in_double_precision(name: str, training: bool) -> N
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_structure_goes_into_the_probes_on_pictures(name: str) -> None:
-    assert fitting(name) == ("rde", "centered-square")
+    assert fitting(name) == ("rde", "twins", "centered-square")
     stack = PROBES["centered-square"].make(name, shape=(9, 11), width=5)
     assert stack(torch.randn(2, 1, 9, 11)).shape == (2, 1, 9, 11)
     network = PROBES["rde"].make(name, shape=(33, 32), width=3)

@@ -8,9 +8,9 @@ torch = pytest.importorskip("torch")
 
 from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
 
-from synthprobe_models.counting import count_parameters  # noqa: E402
 from synthprobe_models.layers.global_average_pooling import GlobalAveragePooling  # noqa: E402
 from synthprobe_models.layers.global_context import GlobalContext  # noqa: E402
+from synthprobe_models.networks.counting import count_parameters  # noqa: E402
 from tests.models.layers import naive  # noqa: E402
 from tests.models.layers.naive import randomised  # noqa: E402
 

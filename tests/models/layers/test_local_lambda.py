@@ -12,10 +12,10 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 from synthprobe_data import SynthprobeError  # noqa: E402
-from synthprobe_models.counting import count_parameters  # noqa: E402
 from synthprobe_models.layers.coord_conv import CoordConvLambda  # noqa: E402
 from synthprobe_models.layers.local_lambda import LocalLambda  # noqa: E402
 from synthprobe_models.layers.parts import Mix  # noqa: E402
+from synthprobe_models.networks.counting import count_parameters  # noqa: E402
 from tests.models.layers import naive  # noqa: E402
 from tests.models.layers.naive import randomised  # noqa: E402
 

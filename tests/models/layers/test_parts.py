@@ -8,7 +8,6 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
-from synthprobe_models.counting import count_parameters  # noqa: E402
 from synthprobe_models.layers.parts import (  # noqa: E402
     INITIAL_SCALE,
     ChannelNorm,
@@ -18,6 +17,7 @@ from synthprobe_models.layers.parts import (  # noqa: E402
     Mix,
     Pointwise,
 )
+from synthprobe_models.networks.counting import count_parameters  # noqa: E402
 
 SHAPES = [(7,), (5, 3)]
 

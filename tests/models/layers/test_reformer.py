@@ -76,7 +76,7 @@ def full(layer, x):
     n = x.shape[1]
     qk, v = project(layer.qk_v, x, 2)
     everything = [set(range(n)) for _ in range(n)]
-    mixed = each_head(lambda head, *parts: attend(*parts, everything), 2, qk, v)
+    mixed = each_head(lambda head, q, value: attend(q, value, everything), 2, qk, v)
     return project(layer.out, mixed.T)[0].T
 
 

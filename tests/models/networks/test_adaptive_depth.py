@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch")
 
 from synthprobe_data import SynthprobeError  # noqa: E402
-from synthprobe_models.counting import count_parameters  # noqa: E402
 from synthprobe_models.networks.adaptive_depth import (  # noqa: E402
     LATENTS,
     AdaptiveBins,
     AdaptiveDepth,
 )
+from synthprobe_models.networks.counting import count_parameters  # noqa: E402
 from synthprobe_models.probes import PROBES, fitting  # noqa: E402
 from tests.models.naive import convolve, drawn, picture, resize, transform  # noqa: E402
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from synthprobe_models.counting import count_parameters  # noqa: E402
 from synthprobe_models.layers.aspp import RATES  # noqa: E402
+from synthprobe_models.networks.counting import count_parameters  # noqa: E402
 from synthprobe_models.networks.deeplab import (  # noqa: E402
     Branch,
     BranchedDeepLab,
@@ -17,7 +17,7 @@ from synthprobe_models.networks.deeplab import (  # noqa: E402
     SharedDeepLab,
     reduced,
 )
-from synthprobe_models.networks.two_tasks import CLASSES  # noqa: E402
+from synthprobe_models.networks.heads import CLASSES  # noqa: E402
 from synthprobe_models.probes import PROBES, fitting  # noqa: E402
 from tests.models.naive import decode, drawn, picture, resize  # noqa: E402
 

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 
 from torch import Tensor, nn  # noqa: E402
 
-from synthprobe_models.counting import count_parameters  # noqa: E402
+from synthprobe_models.networks.counting import count_parameters  # noqa: E402
 from synthprobe_models.networks.resnet import ResNet18  # noqa: E402
 from tests.models.naive import drawn, picture, residual, run  # noqa: E402
 

@@ -8,18 +8,18 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from synthprobe_data import RdeConfig, SynthprobeError, iter_samples  # noqa: E402
-from synthprobe_models.counting import count_parameters  # noqa: E402
-from synthprobe_models.data import normalisation_of, to_network  # noqa: E402
+from synthprobe_models.data.torch_datasets import normalisation_of, to_network  # noqa: E402
+from synthprobe_models.networks.counting import count_parameters  # noqa: E402
+from synthprobe_models.networks.heads import (  # noqa: E402
+    CLASSES,
+    TwoTaskNetwork,
+    color_classes,
+)
 from synthprobe_models.networks.resnet import Features  # noqa: E402
 from synthprobe_models.networks.two_task_attention import (  # noqa: E402
     CrossSegmentation,
     SelfSegmentation,
     TwoTaskAttention,
-)
-from synthprobe_models.networks.two_tasks import (  # noqa: E402
-    CLASSES,
-    TwoTaskNetwork,
-    color_classes,
 )
 from synthprobe_models.probes import PROBES, fitting  # noqa: E402
 from tests.models.naive import decode, drawn, picture, resize, transform  # noqa: E402

@@ -9,8 +9,8 @@ torch = pytest.importorskip("torch")
 from torch import Tensor, nn  # noqa: E402
 
 from synthprobe_data import SynthprobeError  # noqa: E402
-from synthprobe_models.counting import count_parameters  # noqa: E402
 from synthprobe_models.layers.parts import Mix  # noqa: E402
+from synthprobe_models.networks.counting import count_parameters  # noqa: E402
 from synthprobe_models.networks.unet import UNet  # noqa: E402
 from tests.models.naive import drawn, picture, resize  # noqa: E402
 

@@ -1,0 +1,1 @@
+"""The commands of the data side, ``synthprobe-gen`` and ``synthprobe-shards``."""

@@ -1,0 +1,1 @@
+"""From one dataset on disk to another: merge, split, export."""

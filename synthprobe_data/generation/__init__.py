@@ -1,0 +1,1 @@
+"""Runs: from settings to a finished file or folder of shards."""

@@ -1,0 +1,1 @@
+"""Looking at a dataset on disk: its facts, and a contact sheet."""

@@ -1,0 +1,1 @@
+"""Checking that a dataset is what it says: hashes, rows, rules and pixels."""

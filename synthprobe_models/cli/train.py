@@ -1,0 +1,219 @@
+"""The options of the commands that train: train, sweep, eval and table."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from synthprobe_data import options
+from synthprobe_models.cli.run_settings import NAMED, OPTIONS
+from synthprobe_models.cli.word_lists import stream_keys, table_keys
+from synthprobe_models.experiments import TABLES
+from synthprobe_models.training.settings import (
+    PRESET_NAMES,
+    PROFILE_PRESETS,
+    TABLE_PRESETS,
+    TrainSettings,
+)
+
+
+def _act(name: str) -> Callable[[argparse.Namespace], int]:
+    """What a command does, found when it is done: the parser must work without PyTorch."""
+
+    def act(given: argparse.Namespace) -> int:
+        from synthprobe_models.cli import train_actions
+
+        return int(getattr(train_actions, name)(given))
+
+    return act
+
+
+def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
+    """Add the commands that train to those of ``synthprobe-probe``, and return them."""
+    train = commands.add_parser(
+        "train",
+        help="train a structure on a dataset",
+        description="Train a structure, in the network of its probe, or a whole network on a "
+        "dataset. The folder of the run has its log, a checkpoint and the result.",
+    )
+    train.set_defaults(act=_act("train"))
+    train.keys = stream_keys
+    _add_run_options(train)
+    train.add_argument("--out", type=Path, metavar="FOLDER", help="folder of the run")
+    train.add_argument("--resume", action="store_true", help="resume the run in the folder")
+    train.add_argument("--force", action="store_true", help="replace the run in the folder")
+
+    search = commands.add_parser(
+        "sweep",
+        help="search for a learning rate as the paper did",
+        description="Train with several learning rates, as the paper did, and print what each of "
+        "them reached.",
+    )
+    search.set_defaults(act=_act("search"))
+    search.keys = stream_keys
+    _add_run_options(search)
+    search.add_argument(
+        "--out", type=Path, required=True, metavar="FOLDER", help="folder of the runs"
+    )
+
+    check = commands.add_parser(
+        "eval",
+        help="evaluate a checkpoint on a dataset",
+        description="Evaluate a checkpoint on a split of a dataset: the metrics of its probe, the "
+        "worst samples, and on rde which cues the network misses.",
+    )
+    check.set_defaults(act=_act("evaluate"))
+    check.add_argument(
+        "checkpoints",
+        nargs="+",
+        type=Path,
+        metavar="CHECKPOINT",
+        help="file of a run, or its folder; several are runs of one structure with other seeds",
+    )
+    check.add_argument("--on", required=True, metavar="PATH", help="file or folder of shards")
+    check.add_argument("--split", default="test", help="which split (test)")
+    check.add_argument(
+        "--worst", type=int, default=8, metavar="N", help="list the N worst samples (8)"
+    )
+    check.add_argument("--pictures", type=Path, metavar="PNG", help="draw the worst samples")
+    check.add_argument(
+        "--explain",
+        type=Path,
+        metavar="FOLDER",
+        help="draw each of the worst samples of rde with the cues that were missed",
+    )
+    check.add_argument(
+        "--plot", type=Path, metavar="PNG", help="draw the accuracy by distance, of twins"
+    )
+    check.add_argument("--json", action="store_true", help="as JSON, for programs")
+    check.add_argument("--device", default="cpu", help="cpu, cuda or mps (cpu)")
+
+    table = commands.add_parser(
+        "table",
+        help="train every row of a table of the paper",
+        description="Train every row of a table of the paper, and write the table beside the "
+        "published figures. Complete runs are kept, and interrupted ones are resumed.",
+    )
+    table.set_defaults(act=_act("table"))
+    table.keys = table_keys
+    table.add_argument("number", type=int, choices=TABLES, help="which table")
+    table.add_argument("--preset", choices=TABLE_PRESETS, default="mini", help="sizes (mini)")
+    table.add_argument("--out", type=Path, metavar="FOLDER", help="folder (table-NUMBER-PRESET)")
+    table.add_argument("--seeds", type=int, default=1, metavar="N", help="runs of each row (1)")
+    table.add_argument(
+        "--rows",
+        action="append",
+        metavar="NAME ...",
+        help="only these rows, by structure; any other one that fits is a further row",
+    )
+    table.add_argument("--epochs", type=int, metavar="N", help="instead of the preset's")
+    table.add_argument(
+        "--jobs",
+        type=int,
+        metavar="N",
+        help="runs at a time (mini on a CPU: one per core; otherwise 1)",
+    )
+    table.add_argument(
+        "--data",
+        action="append",
+        default=[],
+        metavar="K=V ...",
+        help="settings of the data, instead of the preset's, such as mode=well-posed for "
+        "table 3; the keys are below",
+    )
+    table.add_argument(
+        "--settings",
+        action="append",
+        default=[],
+        metavar="K=V ...",
+        help="settings of the runs, instead of the preset's, such as batch=64; the keys are below",
+    )
+    _add_machine_options(table)
+    return [train, search, check, table, _add_profile(commands)]
+
+
+def _add_profile(commands: Any) -> argparse.ArgumentParser:
+    text = (
+        "Train a structure on all probes, check it without training, and say on one page which "
+        "of the abilities it has. Complete runs are kept, and interrupted ones are resumed; those "
+        "of another version, or from before the structure was edited, are trained again. With "
+        "several names, or --all, also write the matrix of structures by abilities."
+    )
+    command: argparse.ArgumentParser = commands.add_parser(
+        "profile", help="say which abilities a structure has", description=text
+    )
+    command.set_defaults(act=_act("profile"))
+    command.add_argument("names", nargs="*", metavar="NAME", help="structures; see list")
+    command.add_argument("--all", action="store_true", help="every structure of the registry")
+    command.add_argument("--out", type=Path, metavar="FOLDER", help="folder (profile-PRESET)")
+    command.add_argument("--preset", choices=PROFILE_PRESETS, default="quick", help="sizes (quick)")
+    command.add_argument("--seeds", type=int, default=1, metavar="N", help="runs on each probe (1)")
+    command.add_argument("--probes", nargs="+", metavar="PROBE", help="only these probes")
+    command.add_argument("--epochs", type=int, metavar="N", help="instead of the preset's")
+    command.add_argument("--force", action="store_true", help="train complete runs again")
+    command.add_argument("--device", default="cpu", help="cpu, cuda or mps (cpu)")
+    command.add_argument(
+        "--threads", type=int, metavar="N", help="threads of PyTorch; 1 is often best"
+    )
+    command.set_defaults(workers=0, compile=False, checkpoint_every=200, picture_every=0)
+    return command
+
+
+def _add_run_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("name", metavar="NAME", help="a structure or a network; see list")
+    command.add_argument(
+        "--on", required=True, metavar="PATH", help="file or folder of shards, or: stream"
+    )
+    command.add_argument(
+        "--probe", help="which dataset a stream generates (the one that NAME fits, if it is one)"
+    )
+    command.add_argument(
+        "--data",
+        action="append",
+        default=[],
+        metavar="K=V ...",
+        help="settings of the samples of a stream; the keys are below",
+    )
+    command.add_argument("--preset", choices=PRESET_NAMES, default="mini", help="sizes (mini)")
+    settings = command.add_argument_group("settings, instead of those of the preset")
+    for setting in options(TrainSettings):
+        whole = isinstance(setting.metadata["low"], int)
+        settings.add_argument(
+            "--" + setting.name.replace("_", "-"),
+            type=int if whole else float,
+            metavar="N" if whole else "X",
+            help=setting.metadata["help"],
+        )
+    for name, meaning in NAMED.items():
+        settings.add_argument(f"--{name}", metavar="NAME", help=meaning)
+    for name, meaning in OPTIONS.items():
+        flag = "--" + name.replace("_", "-")
+        settings.add_argument(flag, action="append", metavar="K=V ...", help=meaning)
+    _add_machine_options(command)
+
+
+def _add_machine_options(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group("where and how to compute")
+    group.add_argument("--device", default="cpu", help="cpu, cuda or mps (cpu)")
+    group.add_argument(
+        "--workers", type=int, default=0, metavar="N", help="processes that read samples (0)"
+    )
+    group.add_argument(
+        "--threads",
+        type=int,
+        metavar="N",
+        help="threads of PyTorch; 1 is often best for mini",
+    )
+    group.add_argument("--compile", action="store_true", help="compile the network")
+    group.add_argument(
+        "--checkpoint-every",
+        type=int,
+        default=200,
+        metavar="N",
+        help="steps between checkpoints (200)",
+    )
+    group.add_argument(
+        "--picture-every", type=int, default=10, metavar="N", help="epochs between pictures (10)"
+    )

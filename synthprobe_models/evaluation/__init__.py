@@ -1,0 +1,1 @@
+"""Metrics of a trained network, pictures of predictions, and why it fails."""

@@ -1,0 +1,1 @@
+"""What a network makes of the cues of RDE."""

@@ -1,0 +1,1 @@
+"""Profiles: which abilities a structure has."""

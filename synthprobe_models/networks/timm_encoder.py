@@ -1,0 +1,73 @@
+"""An encoder of timm with a plain head, for tasks with an answer at each position."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor, nn
+
+from synthprobe_data import SynthprobeError
+from synthprobe_models.layers.parts import Pointwise
+
+
+class TimmEncoder(nn.Module):
+    """The features of an encoder at all of its scales, added up and read by a 1x1 convolution.
+
+    A 1x1 convolution takes the features of each scale to the same channels. From the coarsest on,
+    they are brought to the size of the next one, bilinearly, and added to it; the sum of the
+    finest is brought to the size of the picture. The encoder begins with random weights.
+
+    Parameters
+    ----------
+    name
+        Of a network of timm that gives features.
+    inputs, outputs
+        Channels before and after.
+    shape
+        Height and width of the pictures, for encoders that are built for them.
+    width
+        Channels that the scales have in common.
+    options
+        Of the encoder.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        inputs: int,
+        outputs: int,
+        shape: Sequence[int],
+        *,
+        width: int = 64,
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        import timm
+
+        chosen = {"pretrained": False, "features_only": True, "in_chans": inputs, **options}
+        try:
+            self.encoder = timm.create_model(name, **chosen, img_size=tuple(shape))
+        except TypeError:  # convolutions take pictures of any size
+            self.encoder = timm.create_model(name, **chosen)
+        channels = self.encoder.feature_info.channels()
+        self.scales = nn.ModuleList(Pointwise(count, width) for count in channels)
+        self.head = Pointwise(width, outputs)
+        self.name = name
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (batch, inputs, H, W) to (batch, outputs, H, W)."""
+        features = self.encoder(x)
+        total: Tensor | None = None
+        for scale, found in zip(reversed(self.scales), reversed(features), strict=True):
+            if found.ndim != 4:
+                raise SynthprobeError(f"timm:{self.name} gives features that are no pictures.")
+            here = scale(found)
+            total = here if total is None else here + _resized(total, here.shape[2:])
+        assert total is not None
+        return self.head(_resized(total, x.shape[2:]))
+
+
+def _resized(x: Tensor, size: Sequence[int]) -> Tensor:
+    return F.interpolate(x, tuple(size), mode="bilinear", align_corners=False)

@@ -1,0 +1,113 @@
+"""Centered Square: one layer must paint a square around a white pixel, wherever it is.
+
+It asks for translation covariance that can also be seen: a structure needs a place to paint at.
+"""
+
+from __future__ import annotations
+
+import statistics
+from typing import Final
+
+import torch
+
+from synthprobe_data import CenteredSquareConfig, Config
+from synthprobe_models.metrics import Iou
+from synthprobe_models.networks.stack import LayerStack
+from synthprobe_models.probes.ability import IN_PART, NO, YES, Ability, Evidence, Outcome
+from synthprobe_models.probes.probe import (
+    Arrays,
+    Normalisation,
+    PresetData,
+    Probe,
+    Sample,
+    scaled,
+)
+
+WHOLE: Final = 0.8
+"""From this IOU on, the square counts as painted."""
+ALIKE: Final = 0.9
+"""From this share of the training IOU on, the test IOU counts as alike."""
+BY_HEART: Final = 0.5
+"""Below this share of the training IOU, the positions count as learnt by heart."""
+PIXELS: Final = 2
+"""Up to the IOU of so many white pixels, nothing but the white pixel of the input is painted."""
+
+
+def convert(arrays: Arrays, normalisation: Normalisation) -> Sample:
+    """``image`` and ``target`` (n, 1, H, W): 0 for black, 1 for white."""
+    return {
+        name: scaled(torch.as_tensor(arrays[name]).unsqueeze(1), normalisation[name])
+        for name in ("image", "target")
+    }
+
+
+def guess(_train: Sample, _test: Sample, config: Config) -> float:
+    """The IOU of painting nothing but the white pixel, which is given."""
+    assert isinstance(config, CenteredSquareConfig)
+    return 1 / config.square**2
+
+
+def decide_covariance(found: Evidence) -> Outcome:
+    """Whether the square is painted as well where the pixel never was before."""
+    train, test = statistics.fmean(found.train), statistics.fmean(found.test)
+    if train <= PIXELS * found.guess:
+        return Outcome(NO, "paints no more than the white pixel itself")
+    share = test / train
+    if share < BY_HEART:
+        return Outcome(NO, "paints where it was trained, not elsewhere: learnt by heart")
+    if share < ALIKE:
+        return Outcome(IN_PART, "paints worse where it was not trained")
+    if train < WHOLE:
+        return Outcome(IN_PART, f"paints alike everywhere, but only {train:.0%} of it")
+    return Outcome(YES, "paints as well where it was never trained")
+
+
+PAINTING: Final = Ability(
+    name="paints anywhere",
+    measure="iou",
+    title="IOU",
+    guess="the white pixel alone",
+    decide=decide_covariance,
+    rule=(
+        f"One layer must paint a square around a white pixel, which in the test is where "
+        f"it never was in training. *no*: the training IOU is at most {PIXELS} times that "
+        f"of the white pixel alone, or the test IOU is below {BY_HEART:.0%} of the "
+        f"training IOU. *in part*: it is below {ALIKE:.0%} of it, or the training IOU is "
+        f"below {WHOLE:.0%}. *yes*: neither. So a structure that treats positions as a "
+        f"set does not pass, though it is translation covariant, as the check without "
+        f"training says: it has no place to paint at."
+    ),
+    measured="{heading} {train} where trained, {test} elsewhere; guess {guess}",
+    bars=lambda found: {"where trained": found.train, "elsewhere": found.test},
+    brief=lambda found: f"{statistics.fmean(found.train):.0%} / {statistics.fmean(found.test):.0%}",
+    brief_heading="IOU ↑, where trained / elsewhere",
+)
+
+WINDOWS: Final = {"lambda-local-7": {"window": 3}, "lambda-local-19": {"window": 7}}
+"""Of the small presets: windows that suit their sizes."""
+_ALIKE: Final = {"optimizer": "adamw", "weight_decay": 0.0}
+
+CENTERED_SQUARE_PROBE: Final = Probe(
+    name="centered-square",
+    ability=PAINTING,
+    inputs=1,
+    outputs=1,
+    shape=(64, 64),
+    width=128,
+    build=LayerStack,
+    columns=("image", "target"),
+    input="image",
+    convert=convert,
+    metrics=(Iou,),
+    guess=guess,
+    inspected=True,  # it is about covariance
+    presets={
+        "paper": {"epochs": 100, "batch": 32, "queries": 1 / 16, **_ALIKE},
+        "mini": {"epochs": 40, "batch": 8, "width": 64, **_ALIKE},
+        "quick": {"epochs": 120, "batch": 12, "width": 32, **_ALIKE},
+    },
+    data={
+        "mini": PresetData(config={"height": 24, "width": 24, "square": 9}, options=WINDOWS),
+        "quick": PresetData(config={"height": 16, "width": 16, "square": 5}, options=WINDOWS),
+    },
+)

@@ -1,0 +1,1 @@
+"""What a network makes of twins: its accuracy by the distance from the difference."""

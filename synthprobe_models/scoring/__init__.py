@@ -1,0 +1,1 @@
+"""Scores of any prediction: of files, functions, foreign networks and our own."""

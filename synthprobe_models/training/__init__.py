@@ -1,0 +1,1 @@
+"""Training runs: settings, the trainer, checkpoints and run folders."""

@@ -1,0 +1,424 @@
+"""Whole runs: train, evaluate, and keep all of it in one folder."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from torch import nn
+
+from synthprobe_data import SynthprobeError, describe_machine
+from synthprobe_models.data.draws import apart
+from synthprobe_models.data.source import Source
+from synthprobe_models.data.torch_datasets import ShardDataset, StreamDataset
+from synthprobe_models.evaluation.evaluate import Evaluation, evaluate, predictions
+from synthprobe_models.evaluation.pictures import write_predictions
+from synthprobe_models.evaluation.rde.missed import check_explainable, explain_samples
+from synthprobe_models.files import FolderError, make_folder
+from synthprobe_models.metrics import GAP, directions, generalisation_gap
+from synthprobe_models.networks.counting import count_parameters
+from synthprobe_models.networks.rank_and_color import TWO_TASK, check_same_classes
+from synthprobe_models.plugins import load_timm
+from synthprobe_models.probes import find_probe
+from synthprobe_models.registry import NETWORKS, STRUCTURES
+from synthprobe_models.training.checkpoint import (
+    Checkpoint,
+    check_fitting,
+    load_checkpoint,
+    load_weights,
+)
+from synthprobe_models.training.errors import clear_errors, explained, out_of_memory
+from synthprobe_models.training.progress import say
+from synthprobe_models.training.provenance import commit as commit  # others import it from here
+from synthprobe_models.training.provenance import edited_since
+from synthprobe_models.training.run_folder import RunFolder
+from synthprobe_models.training.run_key import KEY, outdated_run, remove_key, write_key
+from synthprobe_models.training.settings import TrainSettings
+from synthprobe_models.training.trainer import Machine, Trainer, build_network
+
+PICTURED: Final = 8
+"""Samples on a picture of predictions."""
+
+
+def train_run(
+    settings: TrainSettings,
+    source: Source,
+    out: str | Path,
+    *,
+    machine: Machine | None = None,
+    picture_every: int = 10,
+    resume: bool = False,
+    force: bool = False,
+    command: str | None = None,
+) -> dict[str, Any]:
+    """Train a network to the end, evaluate it, and return what its ``result.json`` says.
+
+    Parameters
+    ----------
+    settings
+        All that the weights depend on.
+    source
+        The samples, by `open_source`.
+    out
+        The folder of the run.
+    machine
+        Where and how to compute.
+    picture_every
+        Epochs between pictures of predictions; 0 for none.
+    resume
+        Go on with the run that is in the folder, if there is one.
+    force
+        Begin anew in a folder that has a run.
+    command
+        What the result says it came from.
+    """
+    machine = Machine() if machine is None else machine
+    folder = RunFolder(out)
+    with clear_errors():
+        trainer = Trainer(settings, source, folder, machine)
+        if resume:
+            trainer.take_up()
+        # Whatever is wrong with the settings or the checkpoint has been said by now.
+        if machine.share.rank == 0:
+            resumed = resume and folder.checkpoint.exists()
+            folder.begin(settings.to_dict(), resume=resume, force=force)
+            key = _note_key(folder, settings, resumed=resumed, said=machine.progress)
+        if machine.share.world > 1:
+            torch.distributed.barrier()
+        trainer.after_epoch = _observer(trainer, folder, picture_every)
+        trainer.run(resume=resume)
+        if machine.share.rank != 0:
+            return {}
+        result = _result(trainer, command)
+    result[KEY] = key
+    folder.finish(result)
+    return result
+
+
+def _note_key(
+    folder: RunFolder, settings: TrainSettings, *, resumed: bool, said: bool
+) -> dict[str, Any] | None:
+    """Say in a folder what its run is made from, unless that is several things."""
+    outdated = outdated_run(settings, folder.path) if resumed else None
+    if outdated is None:
+        return write_key(folder, settings)
+    remove_key(folder)
+    if said:
+        say(f"{folder.path}: {outdated}; the run goes on with the weights that it has")
+    return None
+
+
+def finished_run(
+    settings: TrainSettings,
+    source: Source,
+    out: Path,
+    *,
+    machine: Machine | None = None,
+    picture_every: int = 10,
+    command: str | None = None,
+) -> dict[str, Any]:
+    """The result of a run that may be complete, begun, or not yet begun.
+
+    A run that was made from another source of the structure, or by another version of synthprobe,
+    is set aside, and the run is begun anew. `FolderError` if there is a run with other settings or
+    on other data in its folder.
+
+    Parameters
+    ----------
+    settings, source, out, machine, picture_every, command
+        As for `train_run`.
+    """
+    check_kept(settings, source, out)
+    folder = RunFolder(out)
+    if outdated_run(settings, out) is not None:
+        folder.set_aside()
+    done = folder.read_result()
+    if done is not None:
+        return done
+    return train_run(
+        settings,
+        source,
+        out,
+        machine=machine,
+        picture_every=picture_every,
+        resume=True,
+        command=command,
+    )
+
+
+def check_kept(settings: TrainSettings, source: Source, out: Path) -> None:
+    """Raise `FolderError` if a folder has another run, which would be lost.
+
+    Parameters
+    ----------
+    settings, source
+        Those of the run that is wanted.
+    out
+        Its folder.
+    """
+    folder = RunFolder(out)
+    done = folder.read_result()
+    begun = folder.read_settings() if done is None else done["settings"]
+    same_data = done is None or done["data"] == source.facts.to_dict()
+    if (begun is None or settings.same_as(begun)) and same_data:
+        return
+    what = "with other settings" if same_data else "on other data"
+    raise FolderError(f"{out} has a run {what}: remove it, or take another folder.")
+
+
+def evaluate_checkpoint(
+    path: str | Path,
+    on: str | Path,
+    *,
+    split: str = "test",
+    worst: int = 0,
+    device: str = "cpu",
+    pictures: Path | None = None,
+    explain: Path | None = None,
+) -> tuple[Checkpoint, Evaluation]:
+    """Evaluate the network of a checkpoint on a split of a file.
+
+    Parameters
+    ----------
+    path
+        The checkpoint.
+    on
+        A file or a folder of shards of the kind that it was trained on; its settings may be
+        others, as far as the network can be given such samples.
+    split
+        Which split.
+    worst
+        How many of the worst samples to name.
+    device
+        Where to compute.
+    pictures
+        A PNG file to write with the worst samples.
+    explain
+        A folder to write a figure of each of the worst samples into, with the cues that the network
+        missed; of RDE only.
+    """
+    saved = load_checkpoint(path, device)
+    check_known(saved)
+    if (edited := edited_since(saved.settings.name, saved.made_by)) is not None:
+        say(edited)
+    samples = ShardDataset(on, split)
+    network = restored(saved).to(device)
+    check_inputs(saved, samples, on)
+    aligned = other_scale(saved, samples)
+    if aligned is not None and not find_probe(samples.dataset).alignable:
+        raise SynthprobeError(f"{on}: {aligned}")
+    if saved.settings.loss == TWO_TASK:
+        try:
+            check_same_classes(saved.data.config, samples.config)
+        except SynthprobeError as error:
+            raise SynthprobeError(f"{on} {error}") from error
+    if pictures is not None:
+        make_folder(pictures.parent)
+    if explain is not None:
+        check_explainable(samples, explain)
+    with clear_errors(), tied_to_positions(saved, samples, on):
+        scores = evaluate(
+            network,
+            samples,
+            loss=saved.settings.loss,
+            worst=worst,
+            order=True,
+            aligned=aligned,
+            device=device,
+        )
+    indices = [index for index, _ in scores.worst]
+    if pictures is not None and indices:
+        write_picture(network, samples, indices, pictures, device)
+    if explain is not None:
+        found = explain_samples(
+            network,
+            samples,
+            on,
+            split,
+            indices,
+            explain,
+            aligned=aligned is not None,
+            device=device,
+        )
+        scores = dataclasses.replace(scores, explained=found)
+    return saved, scores
+
+
+def check_known(saved: Checkpoint) -> None:
+    """Raise `SynthprobeError` that names the file of a structure that is not known here.
+
+    The file is only named: a run folder may come from anybody, and loading a file runs its code.
+    """
+    name, where = saved.settings.name, saved.made_by.get("load")
+    load_timm(name)
+    if name in STRUCTURES or name in NETWORKS or not isinstance(where, str):
+        return
+    if where.endswith(".py") and not Path(where).is_file():
+        raise SynthprobeError(
+            f"{name!r} was loaded from {where!r}, which is not there: name the file that has it "
+            f"with --load."
+        )
+    raise SynthprobeError(f"{name!r} was loaded from {where!r}: add --load {where!r}.")
+
+
+def restored(saved: Checkpoint) -> nn.Module:
+    """The network of a checkpoint, with its weights."""
+    check_fitting(saved, lambda: build_network(saved.settings, saved.data))
+    with clear_errors():
+        network = build_network(saved.settings, saved.data)
+    load_weights(network, saved)
+    return network
+
+
+def write_picture(
+    network: nn.Module,
+    samples: ShardDataset | StreamDataset,
+    indices: Sequence[int],
+    path: Path,
+    device: str | torch.device = "cpu",
+) -> None:
+    """Draw what a network makes of some samples."""
+    chosen = (
+        samples.at(indices) if isinstance(samples, StreamDataset) else samples.__getitems__(indices)
+    )
+    with apart(device):
+        inputs, rest, prediction = next(
+            predictions(network, chosen, dataset=samples.dataset, batch=len(chosen), device=device)
+        )
+    write_predictions(path, inputs, rest["target"], prediction)
+
+
+def check_inputs(saved: Checkpoint, samples: ShardDataset, on: str | Path) -> None:
+    """Raise `SynthprobeError` if a network cannot be given these samples, whatever their sizes."""
+    probe = find_probe(samples.dataset)
+    if saved.data.dataset not in (probe.trained_on or (probe.name,)):
+        raise SynthprobeError(
+            f"{on} is a {samples.dataset} dataset: the network was trained on {saved.data.dataset}."
+        )
+    if not len(samples):
+        raise SynthprobeError(f"{on} has no samples in this split.")
+    sample = samples[0]
+    for what, here, there in (
+        ("inputs", sample[probe.input].shape[0], saved.data.input_shape[0]),
+        ("outputs", sample["target"].shape[0], saved.data.outputs),
+    ):
+        if here != there:
+            raise SynthprobeError(
+                f"{on} has {what} of {here} channels: the network was trained with {there}."
+            )
+
+
+def other_scale(saved: Checkpoint, samples: ShardDataset) -> str | None:
+    """Why what a network gives is on another scale than these samples, if it is."""
+    try:
+        find_probe(samples.dataset).check_same_scale(saved.data.config, samples.config)
+    except SynthprobeError as error:
+        return f"the file {error}"
+    return None
+
+
+@contextmanager
+def tied_to_positions(saved: Checkpoint, samples: ShardDataset, on: str | Path) -> Iterator[None]:
+    """Say in one sentence that a network cannot be given pictures or strips of another size."""
+    shape = tuple(samples[0][find_probe(samples.dataset).input].shape)
+    try:
+        yield
+    except (RuntimeError, SynthprobeError, IndexError, ValueError) as error:
+        if shape == saved.data.input_shape or out_of_memory(error):
+            raise
+        there, here = (" x ".join(map(str, s[1:])) for s in (saved.data.input_shape, shape))
+        raise SynthprobeError(
+            f"{on} has samples of {here} positions: {saved.settings.name} is tied to the {there} "
+            f"that it was trained with."
+        ) from error
+
+
+def _observer(
+    trainer: Trainer, folder: RunFolder, picture_every: int
+) -> Callable[[Mapping[str, float]], None]:
+    """What is done after an epoch: pictures, and figures for TensorBoard if it is there."""
+    board = _board(folder)
+
+    def observe(row: Mapping[str, float]) -> None:
+        epoch = int(row["epoch"])
+        if picture_every and (epoch % picture_every == 0 or epoch == trainer.settings.epochs):
+            path = folder.pictures / f"epoch-{epoch:05d}.png"
+            shown = range(PICTURED)
+            if isinstance(trainer.source.test, ShardDataset):
+                shown = shown[: len(trainer.source.test)]
+            write_picture(trainer.network, trainer.source.test, shown, path, trainer.device)
+        if board is not None:
+            for name in ("loss", "rate"):
+                board.add_scalar(name, row[name], row["step"])
+            board.flush()
+
+    return observe
+
+
+def _board(folder: RunFolder) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        return None
+    return SummaryWriter(folder.path / "tensorboard")
+
+
+def _result(trainer: Trainer, command: str | None) -> dict[str, Any]:
+    """The figures of a run that is complete."""
+    settings, source = trainer.settings, trainer.source
+    test = evaluate(
+        trainer.network, source.test, loss=settings.loss, order=True, device=trainer.device
+    )
+    further = {title: _elsewhere(trainer, samples) for title, samples in source.further.items()}
+    train = evaluate(
+        trainer.network,
+        source.train,
+        loss=settings.loss,
+        limit=min(trainer.feed.samples, test.samples),
+        device=trainer.device,
+    )
+    return {
+        "name": settings.name,
+        "probe": settings.probe,
+        "parameters": count_parameters(trainer.network),
+        "settings": settings.to_dict(),
+        "data": source.facts.to_dict(),
+        "trained_samples": trainer.feed.samples,
+        "test_samples": test.samples,
+        "test": test.metrics,
+        **({} if test.order is None else {"order": test.order.to_dict()}),
+        **({"further": further} if further else {}),
+        "train_samples": train.samples,
+        "train": train.metrics,
+        "gap": generalisation_gap(train.metrics["loss"], test.metrics["loss"]),
+        **directions([*test.metrics, GAP]),
+        "seconds": trainer.seconds,
+        "machine": describe_machine(),
+        "torch": torch.__version__,
+        **trainer.made_by,
+        "command": command,
+    }
+
+
+def _elsewhere(trainer: Trainer, samples: ShardDataset) -> dict[str, Any]:
+    """The figures on test samples with other settings, or why there are none."""
+    try:
+        with explained(trainer.settings.name):
+            found = evaluate(
+                trainer.network,
+                samples,
+                loss=trainer.settings.loss,
+                order=True,
+                device=trainer.device,
+            )
+    except (SynthprobeError, RuntimeError) as error:  # a structure that is tied to one size
+        return {"cannot": str(error).split("\n")[0]}
+    return {
+        "samples": found.samples,
+        "test": found.metrics,
+        **({} if found.order is None else {"order": found.order.to_dict()}),
+    }

@@ -1,0 +1,70 @@
+"""What the pages of the studies say holds of the committed results of their runs."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+ROOT = Path(__file__).parents[3]
+REACH = ROOT / "results" / "reach"
+LONG = "8 x 128"
+BEYOND = ("17 to 24", "25 to 32", "33 to 48", "49 to 64", "65 to 96")
+
+
+def orders(study: str, key: str, tested_on: str | None = None) -> list[dict[str, Any]]:
+    paths = sorted((REACH / "runs" / study).glob(f"{key}-[0-9].json"))
+    runs = [json.loads(path.read_text("utf-8")) for path in paths]
+    return [(run if tested_on is None else run["further"][tested_on])["order"] for run in runs]
+
+
+def share(order: dict[str, Any], title: str) -> float:
+    return float(order["by_distance"][title]["share"])
+
+
+def test_a_field_that_covers_the_picture_is_not_yet_used() -> None:
+    trained, longer = orders("unet", "unet-3"), orders("unet", "unet-3", LONG)
+    assert len(trained) == len(longer) == 5
+    assert all(order["near"]["share"] > 0.985 for order in trained)
+    far = sorted(share(order, "33 to 48") for order in trained)
+    assert far[0] == pytest.approx(0.501, abs=0.001)
+    assert far[1] > 0.92
+    assert all(share(order, "65 to 96") == pytest.approx(0.5, abs=0.0005) for order in longer)
+    for order in orders("unet", "unet-2", LONG):
+        for title in ("49 to 64", "65 to 96"):
+            assert share(order, title) == pytest.approx(0.5, abs=0.0005)
+
+
+@pytest.mark.parametrize("halved", [1, 2, 3])
+@pytest.mark.parametrize("name", ["lambda", "lambda-pe"])
+def test_a_lambda_layer_at_each_scale_reaches_everywhere(name: str, halved: int) -> None:
+    for tested_on in (None, "8 x 96", LONG):
+        found = orders("unet", f"{name}-{halved}", tested_on)
+        assert len(found) == 5
+        for order in found:
+            known = [count["share"] for count in order["by_distance"].values() if count["of"]]
+            assert min(known) > 0.97
+
+
+def test_global_context_failed_once_where_the_cue_was_hardly_learnt() -> None:
+    near = sorted(order["near"]["share"] for order in orders("unet", "global-context-3"))
+    assert near[0] == pytest.approx(0.53, abs=0.005)
+    assert near[1] > 0.98
+
+
+def test_the_pages_are_those_of_the_results(tmp_path: Path) -> None:
+    tool = runpy.run_path(str(ROOT / "tools" / "make_reach.py"), run_name="tool")
+    for name, study in tool["STUDIES"].items():
+        results = tool["read_results"](REACH / "runs" / name, study)
+        assert all(results.values()), name
+        page = (REACH / f"{name}.md").read_text("utf-8")
+        assert study.findings in page
+        for row in study.rows:
+            for cells in tool["reach_rows"](results[row.key])[1:]:
+                assert f"{row.title} | {results[row.key][0]['parameters']:,} |" in page
+                assert " | ".join(cells).rstrip() in page
