@@ -25,7 +25,7 @@ RDE = PROBES["rde"]
 OTHERS = [
     ("color-code", "linformer"),  # whose layers share a projection
     ("centered-square", "residual"),
-    *(("rde", name) for name in NETWORKS),
+    *((probe, name) for name, network in NETWORKS.items() for probe in network.probes),
 ]
 
 
