@@ -226,11 +226,29 @@ class MaskedCodeAccuracy(Metric):
         self, prediction: Tensor, target: Tensor, extra: Mapping[str, Tensor]
     ) -> Sequence[float | None]:
         check_shapes(prediction, target)
-        masked = extra["masked"].cpu().bool()
+        asked = self._asked(extra["masked"].cpu().bool())
         bits = (prediction > self.threshold) == (target > self.threshold)
-        right = (bits & ~prediction.isnan()).all(1) & masked
-        counts = zip(right.sum(1).tolist(), masked.sum(1).tolist(), strict=True)
+        right = (bits & ~prediction.isnan()).all(1) & asked
+        counts = zip(right.sum(1).tolist(), asked.sum(1).tolist(), strict=True)
         return [r / m if m else None for r, m in counts]
+
+    def _asked(self, masked: Tensor) -> Tensor:
+        """The positions that count."""
+        return masked
+
+
+class ShownCodeAccuracy(MaskedCodeAccuracy):
+    """The same of the positions that are not masked, whose codes a network is given.
+
+    It says whether the training came as far as to repeat them.
+    """
+
+    name = "shown_code_accuracy"
+    title = "accuracy of shown codes"
+    meaning = "share of shown codes that are repeated"
+
+    def _asked(self, masked: Tensor) -> Tensor:
+        return ~masked
 
 
 class SegmentationAccuracy(Metric):

@@ -11,6 +11,7 @@ from synthprobe_data import options
 from synthprobe_models.cli.run_settings import NAMED, OPTIONS
 from synthprobe_models.cli.word_lists import stream_keys, table_keys
 from synthprobe_models.experiments import TABLES
+from synthprobe_models.seeds.rules import LEAST
 from synthprobe_models.training.settings import (
     PRESET_NAMES,
     PROFILE_PRESETS,
@@ -149,7 +150,12 @@ def _add_profile(commands: Any) -> argparse.ArgumentParser:
     command.add_argument("--all", action="store_true", help="every structure of the registry")
     command.add_argument("--out", type=Path, metavar="FOLDER", help="folder (profile-PRESET)")
     command.add_argument("--preset", choices=PROFILE_PRESETS, default="quick", help="sizes (quick)")
-    command.add_argument("--seeds", type=int, default=1, metavar="N", help="runs on each probe (1)")
+    command.add_argument(
+        "--seeds",
+        type=int,
+        metavar="N",
+        help=f"runs on each probe ({LEAST}: with fewer the answer is 'too few seeds')",
+    )
     command.add_argument("--probes", nargs="+", metavar="PROBE", help="only these probes")
     command.add_argument("--epochs", type=int, metavar="N", help="instead of the preset's")
     command.add_argument("--force", action="store_true", help="train complete runs again")

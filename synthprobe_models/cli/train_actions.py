@@ -33,8 +33,8 @@ from synthprobe_models.metrics import METRICS, directions
 from synthprobe_models.probes import find_probe, fitting
 from synthprobe_models.reach.by_distance import DistanceScores
 from synthprobe_models.reach.curve import write_curves
-from synthprobe_models.reach.interval import interval_of
 from synthprobe_models.registry import STRUCTURES
+from synthprobe_models.seeds.interval import interval_of
 from synthprobe_models.training.progress import say
 from synthprobe_models.training.run import evaluate_checkpoint, finished_run, train_run
 from synthprobe_models.training.run_folder import RunFolder

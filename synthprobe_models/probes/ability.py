@@ -7,16 +7,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from synthprobe_models.seeds.interval import interval_of
+from synthprobe_models.seeds.rules import LEAST
+
 YES: Final = "yes"
 IN_PART: Final = "in part"
 NO: Final = "no"
-NOT_SEEN: Final = "not seen"
-"""Neither yes nor no: nothing was seen at the size that was tried."""
 NOT_LEARNT: Final = "not learnt"
 """The task was not learnt even where it asks for nothing of the ability."""
+TOO_FEW: Final = "too few seeds"
+"""No answer can be sure."""
 NOT_TRIED: Final = "not tried"
-"""It does not fit, or its training failed."""
-ANSWERS: Final = (YES, IN_PART, NO, NOT_LEARNT, NOT_SEEN, NOT_TRIED)
+"""It does not fit, its training failed, or the samples ask for nothing."""
+ANSWERS: Final = (YES, IN_PART, NO, NOT_LEARNT, TOO_FEW, NOT_TRIED)
+
+DISAGREE: Final = 0.5
+"""If shares differ by more than this from seed to seed, the answer says that seeds disagree."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +59,47 @@ class Outcome:
     """In a few words."""
 
 
+def too_few(seeds: int) -> Outcome | None:
+    """The answer of every ability if there are too few seeds; ``None`` if there are enough.
+
+    Parameters
+    ----------
+    seeds
+        How many there are.
+    """
+    if seeds >= LEAST:
+        return None
+    return Outcome(TOO_FEW, f"{LEAST} are needed to be sure of anything, there are {seeds}")
+
+
+def agreement(values: Sequence[float]) -> str:
+    """How far the seeds agree, for the reason of an answer that is neither yes nor no.
+
+    Parameters
+    ----------
+    values
+        Shares, one for each seed.
+    """
+    low, high = min(values), max(values)
+    said = f"{low:.0%} to {high:.0%}"
+    return f"seeds disagree: {said}" if high - low > DISAGREE else f"seeds {said}"
+
+
+def with_half(values: Sequence[float]) -> str:
+    """The mean of shares over seeds, and half of its 95% t-interval, as short as can be.
+
+    Parameters
+    ----------
+    values
+        Shares, one for each seed.
+    """
+    mean = f"{statistics.fmean(values):.0%}"
+    if len(values) < 2:
+        return mean
+    low, high = interval_of(values)
+    return f"{mean} ± {50 * (high - low):.0f}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Ability:
     """One ability, and how it is found out.
@@ -66,7 +113,7 @@ class Ability:
     """The metric of a result that the answer rests on."""
     more: tuple[str, ...] = ()
     """Other metrics of a result that it rests on."""
-    seeds: int = 1
+    seeds: int = LEAST
     """Runs that an answer needs, at least."""
     title: str
     """That metric, as people write it."""
@@ -86,7 +133,7 @@ class Ability:
     )
     """The bars of the figure, by their labels."""
     brief: Callable[[Evidence], str] = field(
-        default=lambda found: f"{statistics.fmean(found.test):.0%}", repr=False
+        default=lambda found: with_half(found.test), repr=False
     )
     """The means that an answer rests on, as short as can be."""
     brief_heading: str
@@ -123,9 +170,13 @@ class Ability:
         return self.measured.format(heading=self.heading, guess=guess, **spans)
 
     def _span(self, values: Sequence[float]) -> str:
-        """The mean, and over several seeds the lowest and the highest."""
+        """The mean, and of several seeds its 95% interval, the lowest and the highest."""
         style = ".1%" if self.percent else ".4f"
         mean = format(statistics.fmean(values), style)
         if len(values) == 1:
             return mean
-        return f"{mean} ({format(min(values), style)} to {format(max(values), style)})"
+        low, high = interval_of(values)
+        if self.percent:  # no share is less than nothing or more than all
+            low, high = max(low, 0.0), min(high, 1.0)
+        ends = [format(value, style) for value in (low, high, min(values), max(values))]
+        return "{} (95% interval {} to {}, seeds {} to {})".format(mean, *ends)

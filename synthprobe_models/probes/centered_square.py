@@ -13,7 +13,18 @@ import torch
 from synthprobe_data import CenteredSquareConfig, Config
 from synthprobe_models.metrics import Iou
 from synthprobe_models.networks.stack import LayerStack
-from synthprobe_models.probes.ability import IN_PART, NO, YES, Ability, Evidence, Outcome
+from synthprobe_models.probes.ability import (
+    IN_PART,
+    NO,
+    NOT_LEARNT,
+    YES,
+    Ability,
+    Evidence,
+    Outcome,
+    agreement,
+    too_few,
+    with_half,
+)
 from synthprobe_models.probes.probe import (
     Arrays,
     Normalisation,
@@ -22,11 +33,14 @@ from synthprobe_models.probes.probe import (
     Sample,
     scaled,
 )
+from synthprobe_models.seeds.rules import surely_above, surely_below
 
-WHOLE: Final = 0.8
-"""From this IOU on, the square counts as painted."""
+PAINTED: Final = 0.8
+"""Above this test IOU, the square counts as painted."""
+LEARNT: Final = 0.9
+"""Below this training IOU, it was not even learnt where to paint in training."""
 ALIKE: Final = 0.9
-"""From this share of the training IOU on, the test IOU counts as alike."""
+"""Above this share of the training IOU, the test IOU counts as alike."""
 BY_HEART: Final = 0.5
 """Below this share of the training IOU, the positions count as learnt by heart."""
 PIXELS: Final = 2
@@ -48,18 +62,23 @@ def guess(_train: Sample, _test: Sample, config: Config) -> float:
 
 
 def decide_covariance(found: Evidence) -> Outcome:
-    """Whether the square is painted as well where the pixel never was before."""
-    train, test = statistics.fmean(found.train), statistics.fmean(found.test)
-    if train <= PIXELS * found.guess:
-        return Outcome(NO, "paints no more than the white pixel itself")
-    share = test / train
-    if share < BY_HEART:
-        return Outcome(NO, "paints where it was trained, not elsewhere: learnt by heart")
-    if share < ALIKE:
-        return Outcome(IN_PART, "paints worse where it was not trained")
-    if train < WHOLE:
+    """Whether the square is painted where the pixel never was before."""
+    few = too_few(len(found.test))
+    if few is not None:
+        return few
+    if surely_above(found.test, PAINTED):
+        return Outcome(YES, f"paints where it was never trained, {agreement(found.test)}")
+    if surely_below(found.train, PIXELS * found.guess):
+        return Outcome(NO, "paints no more than the white pixel itself, where trained, too")
+    shares = [e / t if t else 0.0 for t, e in zip(found.train, found.test, strict=True)]
+    train = statistics.fmean(found.train)
+    if surely_above(shares, ALIKE):
         return Outcome(IN_PART, f"paints alike everywhere, but only {train:.0%} of it")
-    return Outcome(YES, "paints as well where it was never trained")
+    if train < LEARNT:
+        return Outcome(NOT_LEARNT, f"where it was trained it paints only {train:.0%}")
+    if surely_below(shares, BY_HEART):
+        return Outcome(NO, "paints where it was trained, not elsewhere: learnt by heart")
+    return Outcome(IN_PART, f"elsewhere neither painted nor left out, {agreement(found.test)}")
 
 
 PAINTING: Final = Ability(
@@ -70,17 +89,19 @@ PAINTING: Final = Ability(
     decide=decide_covariance,
     rule=(
         f"One layer must paint a square around a white pixel, which in the test is where "
-        f"it never was in training. *no*: the training IOU is at most {PIXELS} times that "
-        f"of the white pixel alone, or the test IOU is below {BY_HEART:.0%} of the "
-        f"training IOU. *in part*: it is below {ALIKE:.0%} of it, or the training IOU is "
-        f"below {WHOLE:.0%}. *yes*: neither. So a structure that treats positions as a "
+        f"it never was in training. *yes*: the test IOU is surely above {PAINTED:.0%}. Otherwise "
+        f"*no*, if the training IOU is surely below {PIXELS} times that of the white pixel alone; "
+        f"*in part*, if the test IOU is surely above {ALIKE:.0%} of the training IOU of the same "
+        f"seed; *not learnt*, if the mean training IOU is below {LEARNT:.0%}; *no* (learnt by "
+        f"heart), if the test IOU is surely below {BY_HEART:.0%} of the training IOU; *in part*, "
+        f"if none of these. So a structure that treats positions as a "
         f"set does not pass, though it is translation covariant, as the check without "
-        f"training says: it has no place to paint at."
+        "training says: it has no place to paint at."
     ),
     measured="{heading} {train} where trained, {test} elsewhere; guess {guess}",
     bars=lambda found: {"where trained": found.train, "elsewhere": found.test},
-    brief=lambda found: f"{statistics.fmean(found.train):.0%} / {statistics.fmean(found.test):.0%}",
-    brief_heading="IOU ↑, where trained / elsewhere",
+    brief=lambda found: f"{statistics.fmean(found.train):.0%} / {with_half(found.test)}",
+    brief_heading="IOU ↑, where trained / elsewhere ± half of its 95% interval",
 )
 
 WINDOWS: Final = {"lambda-local-7": {"window": 3}, "lambda-local-19": {"window": 7}}

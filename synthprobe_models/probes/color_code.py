@@ -12,16 +12,20 @@ from typing import Final
 import torch
 
 from synthprobe_data import Config
-from synthprobe_models.metrics import MaskedCodeAccuracy
+from synthprobe_models.metrics import MaskedCodeAccuracy, ShownCodeAccuracy
 from synthprobe_models.networks.stack import LayerStack
 from synthprobe_models.probes.ability import (
     IN_PART,
     NO,
-    NOT_SEEN,
+    NOT_LEARNT,
+    NOT_TRIED,
     YES,
     Ability,
     Evidence,
     Outcome,
+    agreement,
+    too_few,
+    with_half,
 )
 from synthprobe_models.probes.probe import (
     Arrays,
@@ -31,11 +35,14 @@ from synthprobe_models.probes.probe import (
     Sample,
     scaled,
 )
+from synthprobe_models.seeds.rules import surely_above, surely_below
 
 GROUPED: Final = 0.9
 """From this share of the way from guessing to all codes on, colours count as grouped."""
 BEYOND_GUESSING: Final = 0.1
 """Below this share of the way, it counts as guessing."""
+LEARNT: Final = 0.9
+"""Below this share of the codes that are shown, not even these were learnt to be repeated."""
 
 
 def convert(arrays: Arrays, normalisation: Normalisation) -> Sample:
@@ -70,45 +77,63 @@ def guess(_train: Sample, test: Sample, _config: Config) -> float:
     return metric.compute()
 
 
-def way_to_all(found: Evidence) -> float | None:
-    """How much of the way from guessing to all codes is gone; ``None`` if there is none to go."""
+def ways_to_all(found: Evidence) -> list[float] | None:
+    """How much of the way from guessing to all codes each seed has gone.
+
+    ``None`` if there is none to go.
+    """
     if found.guess == 1:
         return None
-    return (statistics.fmean(found.test) - found.guess) / (1 - found.guess)
+    return [(value - found.guess) / (1 - found.guess) for value in found.test]
 
 
 def decide_grouping(found: Evidence) -> Outcome:
     """Whether a masked code is looked up by its colour."""
-    way = way_to_all(found)
-    if way is None:
-        return Outcome(NOT_SEEN, "guessing finds every code of these samples")
-    if way < BEYOND_GUESSING:
+    ways = ways_to_all(found)
+    if ways is None:
+        return Outcome(NOT_TRIED, "guessing finds every code of these samples")
+    few = too_few(len(ways))
+    if few is not None:
+        return few
+    if surely_above(ways, GROUPED):
+        return Outcome(YES, f"finds masked codes by their colours, {agreement(found.test)}")
+    shown = statistics.fmean(found.more[ShownCodeAccuracy.name])
+    if shown < LEARNT:
+        return Outcome(NOT_LEARNT, f"only {shown:.0%} of the codes that are shown are right")
+    if surely_below(ways, BEYOND_GUESSING):
         return Outcome(NO, "no better than guessing without colours")
-    if way < GROUPED:
-        return Outcome(IN_PART, f"{way:.0%} of the way from guessing to all codes")
-    return Outcome(YES, "finds masked codes by their colours")
+    way = statistics.fmean(ways)
+    return Outcome(
+        IN_PART, f"{way:.0%} of the way from guessing to all codes, {agreement(found.test)}"
+    )
 
 
 def _brief(found: Evidence) -> str:
-    way = way_to_all(found)
+    ways = ways_to_all(found)
     test = f"{statistics.fmean(found.test):.0%}"
-    return test if way is None else f"{test}, {way:.0%} of the way"
+    return test if ways is None else f"{test}, {with_half(ways)} of the way"
 
 
 GROUPING: Final = Ability(
     name="grouping",
-    measure="masked_code_accuracy",
+    measure=MaskedCodeAccuracy.name,
+    more=(ShownCodeAccuracy.name,),
     title="accuracy of masked codes",
     guess="the code shown most often, whatever its colour",
     decide=decide_grouping,
     rule=(
         f"Three layers must find masked codes, which are shown elsewhere beside the same "
         f"colour; all of them can be found. What counts is the share of the way from the "
-        f"guess to 100%. *no*: below {BEYOND_GUESSING:.0%}. *in part*: below "
-        f"{GROUPED:.0%}. *yes*: from there on."
+        f"guess to 100%. *yes*: it is surely above {GROUPED:.0%}. Otherwise *not learnt*, if the "
+        f"network repeats fewer than {LEARNT:.0%} of the codes that are shown, on average over "
+        f"seeds; *no*, if the share is surely below {BEYOND_GUESSING:.0%}; *in part*, if none of "
+        f"these."
     ),
+    measured="{heading} {test}; of the codes shown {shown_code_accuracy}; guess {guess}",
     brief=_brief,
-    brief_heading="masked codes found ↑, and of the way from guessing to all",
+    brief_heading=(
+        "masked codes found ↑, and of the way from guessing to all ± half of its 95% interval"
+    ),
 )
 
 COLOR_CODE_PROBE: Final = Probe(
@@ -122,7 +147,7 @@ COLOR_CODE_PROBE: Final = Probe(
     columns=("color", "code", "revealed"),
     input="input",
     convert=convert,
-    metrics=(MaskedCodeAccuracy,),
+    metrics=(MaskedCodeAccuracy, ShownCodeAccuracy),
     guess=guess,
     presets={
         "paper": {"epochs": 50, "batch": 256},

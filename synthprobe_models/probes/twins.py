@@ -6,6 +6,7 @@ two rectangles, so that a network without reach is right in exactly one of the t
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -24,6 +25,9 @@ from synthprobe_models.probes.ability import (
     Ability,
     Evidence,
     Outcome,
+    agreement,
+    too_few,
+    with_half,
 )
 from synthprobe_models.probes.probe import Arrays, Normalisation, PresetData, Probe, Sample
 from synthprobe_models.reach.by_distance import (
@@ -33,16 +37,15 @@ from synthprobe_models.reach.by_distance import (
     NearAccuracy,
 )
 from synthprobe_models.reach.curve import draw_results
-from synthprobe_models.reach.interval import interval_of
 from synthprobe_models.reach.report import brief_reach, reach_rows
+from synthprobe_models.seeds.interval import interval_of
+from synthprobe_models.seeds.rules import surely_above, surely_below
 
-SEEDS: Final = 5
-"""Of a verdict, at least."""
 LEARNT: Final = 0.8
 """Below this accuracy near the difference, the cue itself was not learnt."""
 REACHES: Final = 0.9
 REACHES_NOT: Final = 0.55
-"""The interval of the accuracy far from the difference lies above the one, or below the other."""
+"""The accuracy far from the difference is surely above the one, or below the other."""
 
 
 def convert(arrays: Arrays, normalisation: Normalisation) -> Sample:
@@ -69,21 +72,25 @@ def check_same_scale(trained: Config, config: Config) -> None:
 
 def decide_reach(found: Evidence) -> Outcome:
     """Whether what a cue says is known far away from it."""
-    near = sum(found.more[NearAccuracy.name]) / len(found.more[NearAccuracy.name])
+    few = too_few(len(found.test))
+    if few is not None:
+        return few
+    near = statistics.fmean(found.more[NearAccuracy.name])
     low, high = interval_of(found.test)
     span = f"95% interval {max(low, 0):.1%} to {min(high, 1):.1%}"
     if near < LEARNT:
         return Outcome(NOT_LEARNT, f"near the difference only {near:.1%} are right")
-    if low > REACHES:
+    if surely_above(found.test, REACHES):
         return Outcome(YES, f"knows the order far from the cue, {span}")
-    if high < REACHES_NOT:
+    if surely_below(found.test, REACHES_NOT):
         return Outcome(NO, f"no better than a coin far from the cue, {span}")
-    return Outcome(IN_PART, f"far from the cue neither known nor unknown, {span}")
+    said = f"far from the cue neither known nor unknown, {span}, {agreement(found.test)}"
+    return Outcome(IN_PART, said)
 
 
 def _brief(found: Evidence) -> str:
-    means = (sum(v) / len(v) for v in (found.more[NearAccuracy.name], found.test))
-    return " / ".join(f"{mean:.0%}" for mean in means)
+    near = statistics.fmean(found.more[NearAccuracy.name])
+    return f"{near:.0%} / {with_half(found.test)}"
 
 
 def _bars(found: Evidence) -> Mapping[str, Sequence[float]]:
@@ -94,7 +101,6 @@ LINKING: Final = Ability(
     name="linking local cues to distant inferences",
     measure=FarAccuracy.name,
     more=(NearAccuracy.name,),
-    seeds=SEEDS,
     title="accuracy far from the difference",
     guess="blind to the difference, so right in exactly one of two twins",
     decide=decide_reach,
@@ -103,13 +109,13 @@ LINKING: Final = Ability(
         f"Two twins differ only in which of two rectangles is in front; what does not see the "
         f"difference is right in exactly half of the cases. *Near* is the accuracy {NEAR} pixels "
         f"from the difference, *far* {FAR}. *not learnt*: near, on average over seeds, below "
-        f"{LEARNT:.0%}. *yes*: the 95% t-interval of far over the seeds, at least {SEEDS}, lies "
-        f"above {REACHES:.0%}. *no*: it lies below {REACHES_NOT:.0%}. *in part*: anything else."
+        f"{LEARNT:.0%}. *yes*: far is surely above {REACHES:.0%}. *no*: it is surely below "
+        f"{REACHES_NOT:.0%}. *in part*: anything else."
     ),
     measured="{heading} {test}; near {near_accuracy}; guess {guess}",
     bars=_bars,
     brief=_brief,
-    brief_heading="near / far accuracy ↑",
+    brief_heading="near / far accuracy ↑ ± half of its 95% interval",
     draw=draw_results,
     details=reach_rows,
     brief_details={"reach by length ↑": brief_reach},

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from synthprobe_models.reach.by_distance import FAR, NEAR
-from synthprobe_models.reach.interval import interval_of
+from synthprobe_models.seeds.interval import interval_of
 
 Results = Sequence[Mapping[str, Any]]
 HEAD: Final = (

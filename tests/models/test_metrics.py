@@ -26,6 +26,7 @@ from synthprobe_models.metrics import (  # noqa: E402
     Metric,
     Ord,
     Rmse,
+    ShownCodeAccuracy,
     directions,
     generalisation_gap,
     pixel_pairs,
@@ -102,12 +103,17 @@ def plain_accuracy(prediction: np.ndarray, target: np.ndarray, masked: np.ndarra
     return sum(right) / len(right) if right else None
 
 
+def plain_shown(prediction: np.ndarray, target: np.ndarray, masked: np.ndarray) -> float | None:
+    return plain_accuracy(prediction, target, ~masked)
+
+
 TWINS: list[tuple[Callable[[], Metric], Callable[[int, int], Batch], Callable[..., object]]] = [
     (Rmse, depth_batch, plain_rmse),
     (Delta, depth_batch, plain_delta),
     (partial(Ord, FEW), depth_batch, plain_ord),
     (Iou, square_batch, plain_iou),
     (MaskedCodeAccuracy, code_batch, plain_accuracy),
+    (ShownCodeAccuracy, code_batch, plain_shown),
 ]
 
 
@@ -125,7 +131,7 @@ def test_metric_is_the_mean_of_its_plain_twin(make, draw, plain, seed) -> None:
     batch = draw(seed, 12)
     metric = fed(make(), batch)
     arrays = [
-        tensor.numpy() if make is MaskedCodeAccuracy else tensor.flatten(1).numpy()
+        tensor.numpy() if draw is code_batch else tensor.flatten(1).numpy()
         for tensor in batch.values()
     ]
     expected = [plain(*(array[i] for array in arrays)) for i in range(12)]

@@ -25,6 +25,8 @@ from synthprobe_models.experiments.render import origins
 from synthprobe_models.files import replaced, write_text
 from synthprobe_models.probes import ability_of
 from synthprobe_models.probes.ability import ANSWERS, NOT_TRIED
+from synthprobe_models.seeds.interval import interval_of
+from synthprobe_models.seeds.rules import RATES
 
 MATRIX: Final = "matrix.md"
 """The name of its page."""
@@ -47,6 +49,8 @@ _CSV: Final = (
     "test",
     "test_low",
     "test_high",
+    "interval_low",
+    "interval_high",
     "guess",
     "parameters",
     "seconds",
@@ -115,6 +119,7 @@ def _markdown(profiles: Sequence[Profile]) -> str:
     text += ["What failed:", "", *failed, ""] if failed else []
     text += [f"**Count of answers.** {_counts(profiles)}", "", "## How the answers were found", ""]
     text += [line for probe in probes for line in (rule_text(probe), "")]
+    text += [RATES, ""]
     return "\n".join([*text, *origins(results)]) + "\n"
 
 
@@ -175,12 +180,13 @@ def _csv(profiles: Sequence[Profile]) -> str:
 def _values(cell: Cell) -> list[Any]:
     found = cell.evidence
     if found is None:
-        return [None] * 8
+        return [None] * 10
     return [
         statistics.fmean(found.train),
         statistics.fmean(found.test),
         min(found.test),
         max(found.test),
+        *(interval_of(found.test) if len(found.test) > 1 else (None, None)),
         found.guess,
         cell.results[0]["parameters"],
         statistics.fmean(result["seconds"] for result in cell.results),

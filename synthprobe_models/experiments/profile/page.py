@@ -15,14 +15,15 @@ from synthprobe_models.experiments.profile.facts import Cell, Profile, profile_f
 from synthprobe_models.experiments.render import grid, origins, settings_that_differ
 from synthprobe_models.files import make_folder, plain_json, replaced, write_text
 from synthprobe_models.probes import ability_of
-from synthprobe_models.probes.ability import IN_PART, NO, NOT_LEARNT, NOT_SEEN, NOT_TRIED, YES
+from synthprobe_models.probes.ability import IN_PART, NO, NOT_LEARNT, NOT_TRIED, TOO_FEW, YES
+from synthprobe_models.seeds.rules import RATES
 
 COLORS: Final = {
     YES: "#56b88f",
     IN_PART: "#f3e37c",
     NO: "#e58a63",
     NOT_LEARNT: "#c9b8d8",
-    NOT_SEEN: "#dcdcdc",
+    TOO_FEW: "#dcdcdc",
     NOT_TRIED: "#ffffff",
 }
 """Of the answers; told apart by the colour-blind, too."""
@@ -97,6 +98,7 @@ def _markdown(profile: Profile, figure: str) -> str:
         text += [*left_grid([["of one layer", ""], *map(list, checks.items())]), ""]
     text += ["## How the answers were found", ""]
     text += [line for probe in profile.cells for line in (rule_text(probe), "")]
+    text += [RATES, ""]
     text += ["## Runs", "", *run_lines(profile.cells), ""]
     results = [r for cell in profile.cells.values() for r in cell.results]
     return "\n".join([*text, *origins(results)]) + "\n"

@@ -51,7 +51,8 @@ class Profiler:
     size
         The preset: ``quick`` or ``mini``.
     seeds
-        Runs of a structure on each probe, with the seeds from 0; more where an answer needs more.
+        Runs of a structure on each probe, with the seeds from 0; by default as many as the answer
+        needs. Fewer are a first look, whose answer is *too few seeds*.
     probes
         Which probes.
     epochs
@@ -66,7 +67,7 @@ class Profiler:
 
     out: Path
     size: str = "quick"
-    seeds: int = 1
+    seeds: int | None = None
     probes: Sequence[str] = field(default_factory=lambda: profiled_probes())
     epochs: int | None = None
     force: bool = False
@@ -77,7 +78,7 @@ class Profiler:
     """By name, probe and seed: the place of each run among all that are needed."""
 
     def __post_init__(self) -> None:
-        if self.seeds < 1:
+        if self.seeds is not None and self.seeds < 1:
             raise SynthprobeError(f"seeds is {self.seeds}: it must be 1 or more.")
         for probe in self.probes:
             if probe not in PROBES:
@@ -104,7 +105,7 @@ class Profiler:
         for name in names:
             for probe in self.probes:
                 if probe in fitting(name):
-                    for seed in range(self._least_seeds(probe)):
+                    for seed in range(self._wanted_seeds(probe)):
                         self._numbers.setdefault((name, probe, seed), len(self._numbers) + 1)
         wanted = [
             (self._settings(*run), self._folder(*run)) for run in self._numbers if not self.force
@@ -113,8 +114,8 @@ class Profiler:
             for line in standings(wanted):
                 say(line)
 
-    def _least_seeds(self, probe: str) -> int:
-        return max(self.seeds, ability_of(probe).seeds)
+    def _wanted_seeds(self, probe: str) -> int:
+        return ability_of(probe).seeds if self.seeds is None else self.seeds
 
     def profile(self, name: str) -> Profile:
         """Find out all about a structure."""
@@ -191,7 +192,7 @@ class Profiler:
 
     def _seeds(self, name: str, probe: str) -> int:
         """The seeds that are wanted, and those after them of which there are complete runs."""
-        seeds = self._least_seeds(probe)
+        seeds = self._wanted_seeds(probe)
         while is_kept(self._settings(name, probe, seeds), self._folder(name, probe, seeds)):
             seeds += 1
         return seeds
@@ -200,12 +201,12 @@ class Profiler:
         """Which run it is, and the how many-eth of all."""
         number = self._numbers.get((name, probe, seed))
         place = None if number is None else (number, len(self._numbers))
-        return run_label(name, probe, seed, self._least_seeds(probe), place)
+        return run_label(name, probe, seed, self._wanted_seeds(probe), place)
 
     def _run(self, name: str, probe: str, seed: int) -> dict[str, Any]:
         settings = self._settings(name, probe, seed)
         out = self._folder(name, probe, seed)
-        if self.force and seed < self._least_seeds(probe):
+        if self.force and seed < self._wanted_seeds(probe):
             folder = RunFolder(out)
             folder.begin(settings.to_dict(), resume=False, force=True)
             write_key(folder, settings)
@@ -268,6 +269,10 @@ def find(name: str) -> Structure:
 
 
 def profiled_probes() -> tuple[str, ...]:
-    """All probes that ask for an ability, those that need many seeds last: they take longest."""
-    asked = {name: probe.ability for name, probe in PROBES.items() if probe.ability is not None}
-    return tuple(sorted(asked, key=lambda name: asked[name].seeds))
+    """All probes that ask for an ability, those with many training samples last."""
+    asked = {name: probe for name, probe in PROBES.items() if probe.ability is not None}
+    sizes = {
+        name: min(data.sizes.get("train", 0) for data in probe.data.values())
+        for name, probe in asked.items()
+    }
+    return tuple(sorted(asked, key=lambda name: sizes[name]))

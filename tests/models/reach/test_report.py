@@ -14,8 +14,8 @@ from scipy import stats
 
 from synthprobe_models.reach.by_distance import BINS, bin_title
 from synthprobe_models.reach.curve import result_curves, write_curves
-from synthprobe_models.reach.interval import interval_of
 from synthprobe_models.reach.report import brief_reach, reach_rows
+from synthprobe_models.seeds.interval import interval_of
 
 
 def order(share: float, reach: int) -> dict[str, Any]:

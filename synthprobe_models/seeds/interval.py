@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
+from functools import cache
 
 CONFIDENCE = 0.95
 
@@ -21,9 +22,14 @@ def interval_of(values: Sequence[float], confidence: float = CONFIDENCE) -> tupl
     """
     if len(values) < 2:
         return -math.inf, math.inf
-    from scipy import stats
-
     mean = statistics.fmean(values)
     error = statistics.stdev(values) / math.sqrt(len(values))
-    half = float(stats.t.ppf((1 + confidence) / 2, len(values) - 1)) * error
+    half = _quantile((1 + confidence) / 2, len(values) - 1) * error
     return mean - half, mean + half
+
+
+@cache
+def _quantile(share: float, freedom: int) -> float:
+    from scipy import stats
+
+    return float(stats.t.ppf(share, freedom))
