@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from synthprobe_data.atomic.files import check_target, in_place_of, write_bytes
     from synthprobe_data.cards.facts import describe_machine
     from synthprobe_data.centered_square import CenteredSquareConfig
-    from synthprobe_data.cli.common import Parser, ended_at_once, run_command
+    from synthprobe_data.cli.common import ended_at_once, run_command
     from synthprobe_data.cli.compiling import compiling_announced
+    from synthprobe_data.cli.parser import Parser
     from synthprobe_data.color_code import ColorCodeConfig, ceiling
     from synthprobe_data.config import Config, choice, option, options
     from synthprobe_data.convert.select import select
@@ -59,7 +60,9 @@ if TYPE_CHECKING:
     from synthprobe_data.registry import DATASETS, Registry
     from synthprobe_data.shards.array import GuardedArray
     from synthprobe_data.shards.collection import open_dataset
+    from synthprobe_data.toml import read_toml, toml_text
     from synthprobe_data.twins import TwinsConfig
+    from synthprobe_data.voice import is_quiet, note
 
 __version__ = "0.1.0"
 
@@ -111,15 +114,18 @@ __all__ = [
     "grey_of",
     "hue_palette",
     "in_place_of",
+    "is_quiet",
     "iter_samples",
     "make_file",
     "make_sample",
+    "note",
     "open_dataset",
     "open_stream",
     "option",
     "options",
     "pair_distances",
     "pick_split",
+    "read_toml",
     "ready_dataset",
     "ready_path",
     "rendered",
@@ -130,6 +136,7 @@ __all__ = [
     "solve",
     "stream_key",
     "tiled",
+    "toml_text",
     "visible_centres",
     "write_bytes",
     "write_numbers",
@@ -185,10 +192,14 @@ _HOMES: Final = {
     "in_place_of": "atomic.files",
     "write_bytes": "atomic.files",
     # Commands.
-    "Parser": "cli.common",
+    "Parser": "cli.parser",
     "compiling_announced": "cli.compiling",
     "ended_at_once": "cli.common",
     "run_command": "cli.common",
+    "is_quiet": "voice",
+    "note": "voice",
+    "read_toml": "toml",
+    "toml_text": "toml",
     # What samples say, and what can be read off them.
     "ceiling": "color_code",
     "check_pixels_readable": "rde.verify_pixels",

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final, Self
 
+from synthprobe_data import voice
 from synthprobe_data.text import counted
 
 SECONDS: Final = 5.0
@@ -29,6 +30,7 @@ def progress_bar(total: int, wanted: bool, unit: str = "sample") -> Any:
     """
     from tqdm import tqdm
 
+    wanted = wanted and not voice.is_quiet()
     if wanted and not _is_terminal():
         return Lines(total, unit)
     return tqdm(total=total, unit=unit, disable=not wanted)
@@ -41,7 +43,7 @@ def _is_terminal() -> bool:
 class Lines:
     """Says now and then, on the error output, how far a run is.
 
-    A log then shows that it goes on; a short run says nothing.
+    A log then shows that it goes on; a short run says nothing, unless more is to be said.
     """
 
     def __init__(
@@ -55,7 +57,9 @@ class Lines:
         """Go on by so many."""
         self._done += count
         now = self._clock()
-        if now - self._last < SECONDS or self._done - self._said < SHARE * self._total:
+        if not voice.is_verbose() and (
+            now - self._last < SECONDS or self._done - self._said < SHARE * self._total
+        ):
             return
         self._last, self._said = now, self._done
         seconds = now - self._started

@@ -7,7 +7,6 @@ second, then ends in a sentence, too.
 
 from __future__ import annotations
 
-import argparse
 import codecs
 import contextlib
 import io
@@ -15,26 +14,20 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NoReturn, TextIO
 
+from synthprobe_data import voice
+from synthprobe_data.cli.parser import EXIT_BAD_INPUT
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.text import is_utf_8, printable
 
-EXIT_BAD_INPUT: Final = 2
 EXIT_INTERRUPTED: Final = 130
 EXIT_NOT_READ: Final = 141
 _LONGEST_NAME: Final = 160
 _SHOWN: Final = "synthprobe.shown"
 """The name under which Python knows `_shown`."""
-
-
-class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence."""
-
-    def error(self, message: str) -> NoReturn:
-        """End with exit code 2."""
-        self.exit(EXIT_BAD_INPUT, f"{self.prog}: {message}\n")
 
 
 def run_command(
@@ -64,6 +57,7 @@ def run_command(
     if not _has_output(program):
         return EXIT_BAD_INPUT
     output = _Output(sys.stdout)
+    voice.set_level(voice.USUAL)
     with _handled(signal.SIGTERM, _end), contextlib.redirect_stdout(output):
         try:
             with ended_at_once(program):
@@ -221,6 +215,8 @@ def _check_words(words: Sequence[str]) -> None:
 def _said(program: str, sentence: str, code: int = EXIT_BAD_INPUT) -> int:
     """Say a sentence, if anybody can hear it; return the exit code."""
     with contextlib.suppress(OSError):
+        if voice.is_verbose() and sys.exception() is not None:
+            traceback.print_exc()
         print(f"{program}: {printable(sentence)}", file=sys.stderr, flush=True)
     return code
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import json
 import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from synthprobe_data.cli.common import Parser, run_command
+from synthprobe_data.cli.common import run_command
+from synthprobe_data.cli.gen_config import add_config_options, config_text, defaults_from
+from synthprobe_data.cli.parser import Parser
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.generation.cluster import WAIT
 from synthprobe_data.text import counted
@@ -54,11 +57,12 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
     )
     command.add_argument(
         "--out",
-        required=True,
         type=Path,
         metavar="PATH",
-        help="file to write, or with --shards the folder",
+        help="file to write, or with --shards the folder (always needed, but for --print-config)",
     )
+    add_config_options(command)
+    command.set_defaults(parser=command)
     command.add_argument(
         "--shards", type=int, metavar="K", help="write a folder of K files, in parallel"
     )
@@ -89,6 +93,9 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
         help="worker processes (default: all cores; 1 for small runs)",
     )
     command.add_argument("--force", action="store_true", help="replace an existing dataset")
+    command.add_argument(
+        "--json", action="store_true", help="say what was made as JSON, a line for each file"
+    )
     command.add_argument(
         "--resume",
         action="store_true",
@@ -177,7 +184,7 @@ def _config(given: argparse.Namespace, dataset: Dataset) -> Config:
             settings[low] = first if first < last else None
     for setting in worded(dataset.config):
         value = settings[setting.name]
-        if value not in setting.metadata["words"]:
+        if isinstance(value, str) and value not in setting.metadata["words"]:
             settings[setting.name] = setting.metadata["read"](Path(value))
     return dataset.config.from_dict(settings)
 
@@ -199,27 +206,48 @@ def _run(arguments: list[str]) -> int:
 
     if arguments:
         DATASETS.get(arguments[0])  # says why it cannot be loaded, if it cannot
-    given = build_parser().parse_args(arguments)
+    given = _parse(arguments)
     given.arguments = arguments
     with compiling_announced(_PROGRAM):
         return _generate(given)
 
 
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    """The options that were given, over those of the config, over the defaults."""
+    from synthprobe_data.registry import DATASETS
+
+    parser = build_parser()
+    given = parser.parse_args(arguments)
+    if given.out is None and not given.print_config:
+        given.parser.error("the following arguments are required: --out")
+    if given.config is not None:
+        given.parser.set_defaults(**defaults_from(given.config, DATASETS[given.dataset]))
+        given = parser.parse_args(arguments)
+    return given
+
+
 def _generate(given: argparse.Namespace) -> int:
-    from synthprobe_data.generation.file import generate_file
+    from synthprobe_data.generation.file import checked_splits, generate_file
     from synthprobe_data.generation.folder import generate_folder
     from synthprobe_data.generation.split_files import generate_split_files
+    from synthprobe_data.random import check_seed
     from synthprobe_data.registry import DATASETS
 
     dataset = DATASETS[given.dataset]
     config = _config(given, dataset)
+    splits = {
+        split: size if getattr(given, split) is None else getattr(given, split)
+        for split, size in dataset.sizes(config).items()
+    }
+    if given.print_config:
+        check_seed(given.seed)
+        checked_splits(dataset, config, splits)
+        print(config_text(dataset, config, seed=given.seed, splits=splits), end="")
+        return 0
     _check_combination(given)
     common: dict[str, Any] = {
         "seed": given.seed,
-        "splits": {
-            split: size if getattr(given, split) is None else getattr(given, split)
-            for split, size in dataset.sizes(config).items()
-        },
+        "splits": splits,
         "workers": given.workers,
         "force": given.force,
         "resume": given.resume,
@@ -228,7 +256,7 @@ def _generate(given: argparse.Namespace) -> int:
     }
     if given.split_files:
         for summary in generate_split_files(given.out, dataset, config, **common):
-            _say(summary, summary.path.stat().st_size)
+            _say(summary, summary.path.stat().st_size, as_json=given.json)
         return 0
     if given.shards is None:
         summary = generate_file(given.out, dataset, config, **common)
@@ -244,12 +272,15 @@ def _generate(given: argparse.Namespace) -> int:
             **common,
         )
         size = sum(path.stat().st_size for path in summary.path.iterdir())
-    _say(summary, size)
+    _say(summary, size, as_json=given.json)
     return 0
 
 
-def _say(summary: RunSummary, size: int) -> None:
+def _say(summary: RunSummary, size: int, *, as_json: bool) -> None:
     """Say what was made."""
+    if as_json:
+        print(json.dumps({**dataclasses.asdict(summary), "path": str(summary.path), "bytes": size}))
+        return
     print(
         f"{summary.path}: {counted(summary.rows, 'sample')}, {size / 1e6:.1f} MB, "
         f"{summary.seconds:.1f} s with {counted(summary.workers, 'worker')}; "

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from synthprobe_data.cli.common import Parser, run_command
+from synthprobe_data.cli.common import run_command
+from synthprobe_data.cli.parser import Parser
 
 _PROGRAM: Final = "synthprobe-shards"
 

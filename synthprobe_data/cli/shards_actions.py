@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from typing import Final
 
 from synthprobe_data.atomic.files import check_target
@@ -23,6 +22,7 @@ from synthprobe_data.shards.manifest import read_manifest
 from synthprobe_data.text import counted, printable
 from synthprobe_data.verification import verify as verifier
 from synthprobe_data.verification.report import Report
+from synthprobe_data.voice import note
 
 EXIT_FAILED: Final = 1
 _FAILURES_SHOWN: Final = 20
@@ -82,8 +82,8 @@ def _say_report(given: argparse.Namespace, report: Report, again: list[str] | No
     if report.readings:
         kinds = ", ".join(f"{n} {kind}" for kind, n in report.readings.items() if kind != "read")
         print(f"{'readings':>16}  {report.readings['read']} off the pixels: {kinds}")
-    for note in report.notes[:_FAILURES_SHOWN]:
-        print(printable(note))
+    for remark in report.notes[:_FAILURES_SHOWN]:
+        print(printable(remark))
     if len(report.notes) > _FAILURES_SHOWN:
         print(f"... and {len(report.notes) - _FAILURES_SHOWN} more files.")
     print(
@@ -114,10 +114,9 @@ def card(given: argparse.Namespace) -> int:
     for path in write_cards(given.path, force=given.force, regenerated=report.regenerated):
         print(path)
     if not report.regenerated:
-        print(
+        note(
             f"{given.path}: not all of its samples could be made again as they are, so its card "
-            "words them as what is stated; synthprobe-shards verify tells which and why.",
-            file=sys.stderr,
+            "words them as what is stated; synthprobe-shards verify tells which and why."
         )
     return 0
 

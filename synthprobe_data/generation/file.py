@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
 from collections.abc import Iterator, Mapping
@@ -28,6 +27,7 @@ from synthprobe_data.shards.digest import digest_of_rows
 from synthprobe_data.shards.layout import Column, columns_of, decoded_bytes, rows_per_block
 from synthprobe_data.shards.pack import PackedBlock, Task, pack_block
 from synthprobe_data.shards.writer import ShardWriter, new_file
+from synthprobe_data.voice import note
 
 MAX_SAMPLES: Final = 100_000_000
 BLOCKS_PER_WAVE: Final = 256
@@ -239,6 +239,6 @@ def say_what_to_expect(
     if sentence is None:
         return
     if progress:
-        print(f"{dataset.name}: {sentence}", file=sys.stderr, flush=True)
+        note(f"{dataset.name}: {sentence}")
     else:
         warnings.warn(f"{dataset.name}: {sentence}", stacklevel=3)

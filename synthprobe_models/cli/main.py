@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from synthprobe_data import Parser, SynthprobeError, ended_at_once, run_command
+from synthprobe_data import Parser, SynthprobeError, ended_at_once, note, run_command
 
 _PROGRAM: Final = "synthprobe-probe"
 _MOST_POSITIONS: Final = 2**20
@@ -160,7 +160,7 @@ def _load(modules: Sequence[str]) -> None:
         from synthprobe_models.plugins import load_installed, load_structures
 
     for sentence in load_installed():
-        print(f"{_PROGRAM}: {sentence}", file=sys.stderr)
+        note(f"{_PROGRAM}: {sentence}")
     for where in modules:
         load_structures(where)
 
@@ -170,7 +170,7 @@ def _list(given: argparse.Namespace) -> int:
 
     entries, wrong = list_entries()
     for sentence in wrong:
-        print(f"{_PROGRAM}: {sentence}", file=sys.stderr)
+        note(f"{_PROGRAM}: {sentence}")
     print(json.dumps(entries, indent=1) if given.json else list_text(entries))
     return 0
 

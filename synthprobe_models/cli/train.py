@@ -41,10 +41,14 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
     )
     train.set_defaults(act=_act("train"))
     train.keys = stream_keys
-    _add_run_options(train)
-    train.add_argument("--out", type=Path, metavar="FOLDER", help="folder of the run")
+    _add_run_options(train, config=True)
+    train.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="folder of the run (runs/PROBE-NAME-SEED)"
+    )
     train.add_argument("--resume", action="store_true", help="resume the run in the folder")
     train.add_argument("--force", action="store_true", help="replace the run in the folder")
+    train.add_argument("--json", action="store_true", help="print the result as JSON")
+    train.set_defaults(parser=train)
 
     search = commands.add_parser(
         "sweep",
@@ -58,6 +62,7 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
     search.add_argument(
         "--out", type=Path, required=True, metavar="FOLDER", help="folder of the runs"
     )
+    search.add_argument("--json", action="store_true", help="as JSON, for programs")
 
     check = commands.add_parser(
         "eval",
@@ -131,6 +136,7 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
         metavar="K=V ...",
         help="settings of the runs, instead of the preset's, such as batch=64; the keys are below",
     )
+    table.add_argument("--json", action="store_true", help="print the table as JSON")
     _add_machine_options(table)
     return [train, search, check, table, _add_profile(commands)]
 
@@ -159,6 +165,7 @@ def _add_profile(commands: Any) -> argparse.ArgumentParser:
     command.add_argument("--probes", nargs="+", metavar="PROBE", help="only these probes")
     command.add_argument("--epochs", type=int, metavar="N", help="instead of the preset's")
     command.add_argument("--force", action="store_true", help="train complete runs again")
+    command.add_argument("--json", action="store_true", help="print what was found as JSON")
     command.add_argument("--device", default="cpu", help="cpu, cuda or mps (cpu)")
     command.add_argument(
         "--threads", type=int, metavar="N", help="threads of PyTorch; 1 is often best"
@@ -167,11 +174,32 @@ def _add_profile(commands: Any) -> argparse.ArgumentParser:
     return command
 
 
-def _add_run_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("name", metavar="NAME", help="a structure or a network; see list")
+def _add_run_options(command: argparse.ArgumentParser, *, config: bool = False) -> None:
     command.add_argument(
-        "--on", required=True, metavar="PATH", help="file or folder of shards, or: stream"
+        "name",
+        metavar="NAME",
+        nargs="?" if config else None,
+        help="a structure or a network; see list",
     )
+    command.add_argument(
+        "--on",
+        required=not config,
+        metavar="PATH",
+        help="file or folder of shards, or: stream, for fresh samples",
+    )
+    if config:
+        command.add_argument(
+            "--config",
+            type=Path,
+            metavar="FILE",
+            help="take NAME, --on and the settings from a TOML file, as --print-config writes it, "
+            "or from the folder of a run; options say otherwise",
+        )
+        command.add_argument(
+            "--print-config",
+            action="store_true",
+            help="print all settings of the run as TOML, and train nothing",
+        )
     command.add_argument(
         "--probe", help="which dataset a stream generates (the one that NAME fits, if it is one)"
     )

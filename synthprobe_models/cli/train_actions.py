@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import dataclasses
 import itertools
 import json
@@ -15,14 +16,15 @@ from typing import Any, Final
 
 import torch
 
-from synthprobe_data import DATASETS, SynthprobeError, cores, options
+from synthprobe_data import DATASETS, SynthprobeError, cores, is_quiet, options
 from synthprobe_models.cli.run_settings import NAMED, OPTIONS
+from synthprobe_models.cli.train_config import config_text, take_config
 from synthprobe_models.data.feed import BatchShare
 from synthprobe_models.data.source import STREAM, Source, open_source
 from synthprobe_models.evaluation.evaluate import Evaluation
 from synthprobe_models.evaluation.rde.order_report import explained_lines, order_facts
 from synthprobe_models.experiments.make import make_table
-from synthprobe_models.experiments.profile.facts import Profile, read_others
+from synthprobe_models.experiments.profile.facts import Profile, profile_facts, read_others
 from synthprobe_models.experiments.profile.matrix import MATRIX, write_matrix
 from synthprobe_models.experiments.profile.page import write_page
 from synthprobe_models.experiments.profile.profiler import Profiler, find, profiled_probes
@@ -56,8 +58,12 @@ _MOST_WORST: Final = 1_000_000
 
 def train(given: argparse.Namespace) -> int:
     """Train a structure, and say what it scores."""
+    take_config(given)
     source = _source(given)
-    settings = _settings(given, source)
+    settings = _settings(given, source, given.from_config)
+    if given.print_config:
+        print(config_text(settings, source, str(given.on)), end="")
+        return 0
     folder = f"{settings.probe}-{settings.name}-{settings.seed}".replace(":", "-")
     out = given.out or Path("runs") / folder
     with _processes(given.device) as share:
@@ -71,7 +77,9 @@ def train(given: argparse.Namespace) -> int:
             force=given.force,
             command=given.command_line,
         )
-    if result:
+    if result and given.json:
+        print(plain_json({"out": str(out), **result}, indent=1))
+    elif result:
         print(
             f"{out}: {_figures(result['test'])} on {result['test_samples']} test samples, "
             f"{result['parameters']} parameters, {result['seconds']:.1f} s"
@@ -82,7 +90,7 @@ def train(given: argparse.Namespace) -> int:
 def search(given: argparse.Namespace) -> int:
     """Search for a learning rate."""
     source = _source(given)
-    settings = _settings(given, source)
+    settings = _settings(given, source, {})
     machine = _machine(given, BatchShare())
     numbers = itertools.count(1)
 
@@ -94,6 +102,9 @@ def search(given: argparse.Namespace) -> int:
         return finished_run(at_rate, samples, out, machine=labelled, command=given.command_line)
 
     results = sweep(settings, source, given.out, run)
+    if given.json:
+        print(plain_json(results, indent=1))
+        return 0
     for result in results:
         print(f"{result['settings']['rate']:<8g} {_figures(result['test'])}")
     return 0
@@ -202,6 +213,10 @@ def table(given: argparse.Namespace) -> int:
         machine=_machine(given, BatchShare()),
         command=given.command_line,
     )
+    if given.json:
+        with open(paths.csv, newline="", encoding="utf-8") as file:
+            print(plain_json(list(csv.DictReader(file)), indent=1))
+        return 0
     print(paths.markdown.read_text(encoding="utf-8"))
     return 0
 
@@ -237,11 +252,16 @@ def profile(given: argparse.Namespace) -> int:
         page = write_page(profiler.out, done[name]).markdown
         if len(names) > 1 or (profiler.out / MATRIX).exists():
             matrix = write_matrix(profiler.out, _with_others(profiler, done)).markdown
+        if given.json:
+            continue
         if len(names) == 1:
             print(page.read_text(encoding="utf-8"))
             return 0
         answers = (f"{probe} {cell.outcome.answer}" for probe, cell in done[name].cells.items())
         print(f"{name}: {', '.join(answers)} ({page})", flush=True)
+    if given.json:
+        print(plain_json([profile_facts(one) for one in done.values()], indent=1))
+        return 0
     print(matrix)
     return 0
 
@@ -267,8 +287,10 @@ def _source(given: argparse.Namespace) -> Source:
     return open_source(STREAM, probe=probe, config=config)
 
 
-def _settings(given: argparse.Namespace, source: Source) -> TrainSettings:
-    """The preset, and over it what was given."""
+def _settings(
+    given: argparse.Namespace, source: Source, from_config: Mapping[str, Any]
+) -> TrainSettings:
+    """The preset, over it the config, and over both what was given."""
     probe = source.facts.dataset
     check_name(given.name)
     if probe not in fitting(given.name):
@@ -278,9 +300,9 @@ def _settings(given: argparse.Namespace, source: Source) -> TrainSettings:
     for name in OPTIONS:
         if words := getattr(given, name):
             chosen[name] = _pairs("--" + name.replace("_", "-"), words)
-    return TrainSettings(
-        **{**find_probe(probe).preset(given.preset), "name": given.name, "probe": probe, **chosen}
-    )
+    preset = find_probe(probe).preset(given.preset)
+    mine = {"name": given.name, "probe": probe}
+    return TrainSettings(**{**preset, **from_config, **mine, **chosen})
 
 
 def _machine(given: argparse.Namespace, share: BatchShare) -> Machine:
@@ -297,6 +319,7 @@ def _machine(given: argparse.Namespace, share: BatchShare) -> Machine:
         workers=given.workers,
         compile=given.compile,
         checkpoint_every=given.checkpoint_every,
+        progress=not is_quiet(),
         share=share,
     )
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
+from synthprobe_data import is_quiet, note
+
 
 def say(sentence: str) -> None:
     """Say something beside the bars, if there are any.
@@ -16,12 +18,7 @@ def say(sentence: str) -> None:
     sentence
         One line.
     """
-    from tqdm import tqdm
-
-    if sys.stderr is None:
-        return
-    tqdm.write(sentence, file=sys.stderr)
-    sys.stderr.flush()
+    note(sentence)
 
 
 def run_label(
@@ -70,6 +67,7 @@ class RunBar:
     def __init__(self, label: str, *, epochs: int, steps: int, done: int, shown: bool) -> None:
         from tqdm import tqdm
 
+        shown = shown and not is_quiet()
         self.label = label
         self.epochs = epochs
         self.lines = shown and not on_terminal()
