@@ -37,6 +37,7 @@ from synthprobe_models.reach.by_distance import DistanceScores
 from synthprobe_models.reach.curve import write_curves
 from synthprobe_models.registry import STRUCTURES
 from synthprobe_models.seeds.interval import interval_of
+from synthprobe_models.training.distributed import process_group
 from synthprobe_models.training.progress import say
 from synthprobe_models.training.run import evaluate_checkpoint, finished_run, train_run
 from synthprobe_models.training.run_folder import RunFolder
@@ -339,19 +340,11 @@ def check_device(name: str) -> str:
 @contextmanager
 def _processes(device: str) -> Iterator[BatchShare]:
     """Which of the processes that ``torchrun`` has started is this one, if any were."""
-    world = _check_torchrun()
-    if world == 1:
+    if _check_torchrun() == 1:
         yield BatchShare()
         return
-    try:
-        torch.distributed.init_process_group("nccl" if device.startswith("cuda") else "gloo")
-    except (RuntimeError, ValueError) as error:
-        said = str(error).split("\n")[0]
-        raise SynthprobeError(f"the processes could not find one another: {said}") from error
-    try:
-        yield BatchShare(torch.distributed.get_rank(), world)
-    finally:
-        torch.distributed.destroy_process_group()
+    with process_group(device) as share:
+        yield share
 
 
 def _check_torchrun() -> int:

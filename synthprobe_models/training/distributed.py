@@ -3,14 +3,62 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+import gc
+import importlib
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Final
 
 import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from synthprobe_data import SynthprobeError
 from synthprobe_models.data.feed import BatchShare
 from synthprobe_models.files import FolderError
+
+_BACKENDS: Final = ("gloo", "NCCL")
+"""What carries the messages; its errors name it."""
+
+
+@contextmanager
+def process_group(device: str) -> Iterator[BatchShare]:
+    """Join the processes that ``torchrun`` started, and leave nothing of the group behind.
+
+    The threads of a group end with the last reference to it. One that is still there when Python
+    ends may need Python once more, to free a tensor, which aborts the process.
+
+    Parameters
+    ----------
+    device
+        Where they compute.
+    """
+    # This module has the group of its first import as default arguments, and holds it for ever:
+    # it must not be `DistributedDataParallel` that imports it, when there is one.
+    importlib.import_module("torch.distributed.nn.functional")
+    try:
+        torch.distributed.init_process_group("nccl" if device.startswith("cuda") else "gloo")
+    except (RuntimeError, ValueError) as error:
+        said = str(error).split("\n")[0]
+        raise SynthprobeError(f"the processes could not find one another: {said}") from error
+    try:
+        yield BatchShare(torch.distributed.get_rank(), torch.distributed.get_world_size())
+    except BaseException as error:
+        _forget_locals(error)
+        if isinstance(error, RuntimeError) and any(name in str(error) for name in _BACKENDS):
+            raise SynthprobeError("another process of this run has ended before it.") from error
+        raise
+    finally:
+        gc.collect()  # `DistributedDataParallel` refers to itself
+        torch.distributed.destroy_process_group()
+
+
+def _forget_locals(error: BaseException | None) -> None:
+    """Let an error no longer hold what the functions that it came through had, such as networks."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
 
 
 def joined(model: nn.Module, input_shape: Sequence[int], device: torch.device) -> nn.Module:

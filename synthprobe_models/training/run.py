@@ -91,6 +91,8 @@ def train_run(
             torch.distributed.barrier()
         trainer.after_epoch = _observer(trainer, folder, picture_every)
         trainer.run(resume=resume)
+        if machine.share.world > 1:
+            torch.distributed.barrier()  # nobody leaves while others still wait for its gradients
         if machine.share.rank != 0:
             return {}
         result = _result(trainer, command)

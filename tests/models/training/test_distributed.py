@@ -33,16 +33,32 @@ class Noisy(nn.Module):
             if Noisy.calls == int(os.environ.get("DIES_AT", "0")):
                 os.kill(os.getpid(), signal.SIGKILL)
             x = x + 0.1 * torch.randn_like(x)
+        if os.environ.get("RANK") == os.environ.get("DIVERGES"):
+            x = x * torch.nan
         return self.weight * x
 """
+COMMAND = """
+import sys
+from pathlib import Path
+from synthprobe_models.cli.main import main
+
+code = main(sys.argv[1:])
+threads = [path.read_text() for path in Path("/proc/self/task").glob("*/comm")]  # of Linux only
+if any("gloo" in name for name in threads):
+    sys.exit(f"still running: {threads}")
+sys.exit(code)
+"""
+"""The command, which fails if a thread of the process group is alive when it is done."""
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
 STEP_CALLS = 3
 """A U-Net with one down-sampling has three scales."""
 
 
 def train(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    start = [*TORCHRUN, "-m", "synthprobe_models.cli.main", "train"]
     with tempfile.TemporaryDirectory() as folder:  # torchrun leaves its logs there
+        program = Path(folder, "program.py")
+        program.write_text(COMMAND)
+        start = [*TORCHRUN, str(program), "train"]
         return subprocess.run(
             [*start, *map(str, words), "--picture-every", "0"],
             env={**os.environ, "OMP_NUM_THREADS": "1", "TMPDIR": folder, **environment},
@@ -88,3 +104,14 @@ def test_a_network_whose_other_task_is_idle_is_trained_on_two_processes(file, tm
     done = train(*words, *options, "--loss", "mse", "--out", tmp_path / "run")
     assert done.returncode == 0, done.stderr
     assert "find_unused_parameters" not in done.stderr
+
+
+def test_a_process_that_fails_ends_the_others_with_a_sentence(file, tmp_path) -> None:
+    (tmp_path / "mine.py").write_text(NOISY)
+    words = ["noisy", "--load", tmp_path / "mine.py", "--on", file, "--epochs", 1, "--batch", 5]
+    done = train(*words, "--width", 2, "--out", tmp_path / "run", DIVERGES="0")
+    assert done.returncode != 0
+    assert "the loss is nan at step 0" in done.stderr
+    assert "]: Traceback" not in done.stderr
+    assert "terminate called" not in done.stderr
+    assert "still running" not in done.stderr
