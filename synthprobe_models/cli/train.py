@@ -107,6 +107,11 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
     table.add_argument("number", type=int, choices=TABLES, help="which table")
     table.add_argument("--preset", choices=TABLE_PRESETS, default="mini", help="sizes (mini)")
     table.add_argument("--out", type=Path, metavar="FOLDER", help="folder (table-NUMBER-PRESET)")
+    table.add_argument(
+        "--pages",
+        action="store_true",
+        help="train nothing: write the table again from the results in its folder runs",
+    )
     table.add_argument("--seeds", type=int, default=1, metavar="N", help="runs of each row (1)")
     table.add_argument(
         "--rows",
@@ -154,6 +159,11 @@ def _add_profile(commands: Any) -> argparse.ArgumentParser:
     command.set_defaults(act=_act("profile"))
     command.add_argument("names", nargs="*", metavar="NAME", help="structures; see list")
     command.add_argument("--all", action="store_true", help="every structure of the registry")
+    command.add_argument(
+        "--pages",
+        action="store_true",
+        help="train nothing: write the pages again from the results in the folder's runs",
+    )
     command.add_argument("--out", type=Path, metavar="FOLDER", help="folder (profile-PRESET)")
     command.add_argument("--preset", choices=PROFILE_PRESETS, default="quick", help="sizes (quick)")
     command.add_argument(

@@ -23,7 +23,7 @@ from synthprobe_models.data.feed import BatchShare
 from synthprobe_models.data.source import STREAM, Source, open_source
 from synthprobe_models.evaluation.evaluate import Evaluation
 from synthprobe_models.evaluation.rde.order_report import explained_lines, order_facts
-from synthprobe_models.experiments.make import make_table
+from synthprobe_models.experiments.make import make_table, remake_table
 from synthprobe_models.experiments.profile.facts import Profile, profile_facts, read_others
 from synthprobe_models.experiments.profile.matrix import MATRIX, write_matrix
 from synthprobe_models.experiments.profile.page import write_page
@@ -201,19 +201,22 @@ def table(given: argparse.Namespace) -> int:
     config = _pairs("--data", given.data)
     name = "-".join([f"table-{given.number}-{given.preset}", *map(str, config.values())])
     out = given.out or Path(name)
-    paths = make_table(
-        given.number,
-        given.preset,
-        out,
-        seeds=given.seeds,
-        rows=given.rows,
-        epochs=given.epochs,
-        jobs=_jobs(given),
-        config=config,
-        training=_pairs("--settings", given.settings),
-        machine=_machine(given, BatchShare()),
-        command=given.command_line,
-    )
+    if given.pages:
+        paths = remake_table(given.number, given.preset, out)
+    else:
+        paths = make_table(
+            given.number,
+            given.preset,
+            out,
+            seeds=given.seeds,
+            rows=given.rows,
+            epochs=given.epochs,
+            jobs=_jobs(given),
+            config=config,
+            training=_pairs("--settings", given.settings),
+            machine=_machine(given, BatchShare()),
+            command=given.command_line,
+        )
     if given.json:
         with open(paths.csv, newline="", encoding="utf-8") as file:
             print(plain_json(list(csv.DictReader(file)), indent=1))
@@ -245,7 +248,12 @@ def profile(given: argparse.Namespace) -> int:
         force=given.force,
         machine=_machine(given, BatchShare()),
         command=given.command_line,
+        recorded=given.pages,
     )
+    if given.pages:
+        names = [name for name in names if profiler.has_records(name)]
+        if not names:
+            raise SynthprobeError(f"{profiler.out / 'runs'} has no results of these structures.")
     profiler.expect(names)
     done: dict[str, Profile] = {}
     for name in names:

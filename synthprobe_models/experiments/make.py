@@ -10,10 +10,11 @@ from typing import Any, Final
 from synthprobe_data import SynthprobeError
 from synthprobe_models.data.source import Source, open_source
 from synthprobe_models.experiments.profile.standing import standings
+from synthprobe_models.experiments.records import restore_records
 from synthprobe_models.experiments.render import TablePaths, write_table
 from synthprobe_models.experiments.samples import data_file
 from synthprobe_models.experiments.table import Row, Table, find_table
-from synthprobe_models.experiments.table_runs import TableRuns, further_rows
+from synthprobe_models.experiments.table_runs import TableRuns, further_rows, recorded_lines
 from synthprobe_models.files import make_folder
 from synthprobe_models.probes import find_probe
 from synthprobe_models.probes.probe import PresetData
@@ -108,6 +109,7 @@ def make_table(
         )
         for i, (row, settings) in enumerate(wanted, 1)
     ]
+    restore_records(out / "runs")
     for plan in plans:
         check_kept(plan.settings, plan.source, plan.out)
     if machine is None or machine.progress:
@@ -124,11 +126,37 @@ def make_table(
         folder.finish(one.result(sources[one.row.key], loss, command))
     try:
         for _ in finished_runs(plans, jobs=jobs, machine=machine, command=command):
-            write_table(out, table, size, runs.lines(), plot=False)
+            _write(runs, plot=False)
     except DivergedError:  # of one row, which ends after the others
-        write_table(out, table, size, runs.lines())
+        _write(runs)
         raise
-    return write_table(out, table, size, runs.lines())
+    return _write(runs)
+
+
+def remake_table(number: int, size: str, out: Path) -> TablePaths:
+    """Write a table again from the records of its runs, without training anything.
+
+    Parameters
+    ----------
+    number
+        Of the paper's table.
+    size
+        The preset that it was made with.
+    out
+        The folder of the table, with ``runs``.
+    """
+    table = find_table(number)
+    table.samples(size)
+    lines = recorded_lines(table, out)
+    if not lines:
+        raise SynthprobeError(f"{out / 'runs'} has no results of runs of table {number}.")
+    return write_table(out, table, size, lines)
+
+
+def _write(runs: TableRuns, *, plot: bool = True) -> TablePaths:
+    lines = runs.lines()
+    runs.keep_records(lines)
+    return write_table(runs.out, runs.table, runs.size, lines, plot=plot)
 
 
 def _rows(table: Table, names: Sequence[str] | None) -> list[Row]:

@@ -11,8 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from synthprobe_data import DATASETS
+from synthprobe_models.experiments.compared import (
+    comparison_cell,
+    comparison_note,
+    comparisons,
+    parameters_note,
+    values_of,
+)
 from synthprobe_models.experiments.table import Column, Table
 from synthprobe_models.files import make_folder, replaced, write_text
+from synthprobe_models.seeds.compare import Comparison
+from synthprobe_models.seeds.interval import interval_of
 
 if TYPE_CHECKING:
     from synthprobe_models.experiments.table_runs import Line
@@ -53,21 +62,13 @@ def write_table(
     return paths
 
 
-def values_of(column: Column, line: Line) -> list[float]:
-    """A column of a row, for each seed, scaled as in the paper."""
-    values = []
-    for result in line.results:
-        value: Any = result
-        for name in column.path:
-            value = value[name]
-        values.append(float(value) * column.times)
-    return values
-
-
 def with_spread(values: Sequence[float]) -> str:
-    """The mean, and over several seeds the lowest and the highest."""
+    """The mean, and over several seeds half of its interval, the lowest and the highest."""
     mean = f"{statistics.fmean(values):.2f}"
-    return mean if len(values) == 1 else f"{mean} ({min(values):.2f} to {max(values):.2f})"
+    if len(values) == 1:
+        return mean
+    low, high = interval_of(values)
+    return f"{mean} ± {(high - low) / 2:.2f} ({min(values):.2f} to {max(values):.2f})"
 
 
 def _markdown(table: Table, size: str, lines: Sequence[Line]) -> str:
@@ -83,10 +84,15 @@ def _markdown(table: Table, size: str, lines: Sequence[Line]) -> str:
     for column in columns:
         head += [f"{column.heading}, here", f"{column.heading}, paper"]
     head += ["at most"] * bounded
+    compared = comparisons(table, lines)
+    head += [_beside(table)] * bool(compared)
     head += ["parameters, here", "parameters, paper", "epochs", "seeds", "seconds a run"]
-    rows = [_cells(line, columns, bounded) for line in lines]
+    rows = [_cells(line, columns, bounded, compared) for line in lines]
     text = [f"# Table {table.number}, preset `{size}`", "", *grid([head, *rows]), ""]
     text.append(table.note)
+    if any(len(line.results) > 1 for line in lines):
+        text.append(_SPREAD)
+    text += comparison_note(table, lines) + parameters_note(table, lines)
     text += [
         f"† {line.row.title}: {line.outdated}, and not trained again.\n"
         for line in lines
@@ -110,7 +116,19 @@ def title_of(line: Line) -> str:
     return f"{line.row.title}; here {chosen}" if chosen else line.row.title
 
 
-def _cells(line: Line, columns: Sequence[Column], bounded: bool) -> list[str]:
+_SPREAD: Final = (
+    "Over several seeds: the mean ± half of its 95% t-interval (the lowest to the highest).\n"
+)
+
+
+def _beside(table: Table) -> str:
+    """The head of the column that compares rows."""
+    return f"beside {next(row.title for row in table.rows if row.key == table.reference)}"
+
+
+def _cells(
+    line: Line, columns: Sequence[Column], bounded: bool, compared: Mapping[str, Comparison]
+) -> list[str]:
     cells = [title_of(line) + (" †" if line.outdated else "")]
     for column in columns:
         published = line.row.published.get(column.published)
@@ -118,6 +136,8 @@ def _cells(line: Line, columns: Sequence[Column], bounded: bool) -> list[str]:
         cells.append("-" if published is None else f"{published:.2f}")
     if bounded:
         cells.append("-" if line.bound is None else f"{line.bound:.2f}")
+    if compared:
+        cells.append(comparison_cell(compared.get(line.row.key)))
     first = line.results[0]
     if not first["parameters"]:  # nothing was trained
         return [*cells, "-", "-", "-", "-", f"{first['seconds']:.0f}"]
@@ -206,6 +226,9 @@ _CSV_END: Final = (
     "seconds",
     "commit",
     "lower_is_better",
+    "beside_reference",
+    "p",
+    "p_corrected",
 )
 
 
@@ -215,16 +238,19 @@ def _csv(table: Table, lines: Sequence[Line]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     titles = [column.published for column in columns]
     writer.writerow(["row", "name", "seed", *titles, *(f"paper_{t}" for t in titles), *_CSV_END])
+    compared = comparisons(table, lines)
     lower = " ".join(column.published for column in columns if column.lower_is_better)
     for line in lines:
         values = [values_of(column, line) for column in columns]
+        beside = compared.get(line.row.key)
+        tests = [None] * 3 if beside is None else [beside.answer, beside.p, beside.corrected]
         for i, result in enumerate(line.results):
             writer.writerow(
                 [line.row.title, line.row.name, result["settings"]["seed"]]
                 + [value[i] for value in values]
                 + [line.row.published.get(title) for title in titles]
                 + [line.bound, result["parameters"], line.row.parameters or None]
-                + [result["settings"]["epochs"], result["seconds"], result["commit"], lower]
+                + [result["settings"]["epochs"], result["seconds"], result["commit"], lower, *tests]
             )
     return text.getvalue()
 

@@ -105,6 +105,10 @@ class Table:
     """In the order of the paper."""
     note: str
     """What to know about the figures, below them."""
+    reference: str = ""
+    """The key of the row that the others are compared with, over seeds and in parameters."""
+    compared: str = ""
+    """In which column, by its name among the published figures."""
     bound: Callable[[Row, Config, Mapping[str, Any]], float | None] = _no_bound
     """``bound(row, config, options)``: what no network of this kind can surpass, in percent."""
     bound_of_samples: float | None = None

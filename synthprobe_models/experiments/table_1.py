@@ -122,6 +122,8 @@ TABLE: Final = Table(
             },
         ),
     },
+    reference="unet",
+    compared="rmse",
     columns=(
         Column("test loss", ("test", "loss"), "loss", 1),
         Column("gen. gap", ("gap",), "gap", 1),

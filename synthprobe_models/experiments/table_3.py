@@ -66,6 +66,8 @@ TABLE: Final = Table(
         "paper": PresetData(config=_MODE),
         "mini": dataclasses.replace(_MINI, config={**_MINI.config, **_MODE}),
     },
+    reference="transformer",
+    compared="accuracy",
     columns=(
         Column(
             "accuracy", ("test", "masked_code_accuracy"), "accuracy", 100, lower_is_better=False

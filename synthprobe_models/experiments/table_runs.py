@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from synthprobe_data import DATASETS, Config, SynthprobeError
+from synthprobe_models.experiments.records import keep_record, read_records
 from synthprobe_models.experiments.table import Row, Table
 from synthprobe_models.networks.counting import build_bare, count_parameters
 from synthprobe_models.probes import PROBES, find_probe, fitting
@@ -98,6 +99,13 @@ class TableRuns:
         found = [self._line(row) for row in (*self.table.rows, *further)]
         return [line for line in found if line.results or line.unfinished]
 
+    def keep_records(self, lines: Sequence[Line]) -> None:
+        """Write the results that a table has as records, which are committed with it."""
+        for line in lines:
+            for result in line.results:
+                folder = self.folder(line.row, result["settings"]["seed"])
+                keep_record(folder.path, result)
+
     def _line(self, row: Row) -> Line:
         results, unfinished = [], {}
         prefix = f"{row.key}-"
@@ -124,6 +132,28 @@ class TableRuns:
         else:
             outdated = None
         return Line(row=row, results=results, bound=bound, unfinished=unfinished, outdated=outdated)
+
+
+def recorded_lines(table: Table, out: Path) -> list[Line]:
+    """The rows of which a folder has records, with whatever settings they were trained.
+
+    Parameters
+    ----------
+    table
+        The table.
+    out
+        Its folder.
+    """
+    runs = out / "runs"
+    found = {row.key: read_records(runs, row.key) for row in (*table.rows, *further_rows(table))}
+    lines = []
+    for row in (*table.rows, *further_rows(table)):
+        if results := found[row.key]:
+            data, settings = results[0]["data"], results[0]["settings"]
+            config = DATASETS[row.probe].config.from_dict(data["config"])
+            bound = table.bound(row, config, settings["options"])
+            lines.append(Line(row=row, results=results, bound=bound))
+    return lines
 
 
 def _newest(results: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str | None]:

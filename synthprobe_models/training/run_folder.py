@@ -125,8 +125,7 @@ class RunFolder:
 
     def read_result(self) -> dict[str, Any] | None:
         """The result of the run, if it is complete."""
-        found = _read(self.result)
-        return found if found is not None and _is_result(found) else None
+        return read_result(self.result)
 
     def _write_log(self, rows: list[dict[str, Any]]) -> None:
         text = io.StringIO()
@@ -138,6 +137,12 @@ class RunFolder:
     def _write(self, path: Path, text: str) -> None:
         with replaced(path) as part:
             part.write_text(text, encoding="utf-8")
+
+
+def read_result(path: Path) -> dict[str, Any] | None:
+    """The result that a file has; ``None`` if it has none."""
+    found = _read(path)
+    return found if found is not None and _is_result(found) else None
 
 
 def _is_result(found: Mapping[str, Any]) -> bool:

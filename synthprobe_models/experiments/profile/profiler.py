@@ -16,6 +16,7 @@ from synthprobe_models.data.source import Source, open_source
 from synthprobe_models.data.torch_datasets import ShardDataset
 from synthprobe_models.experiments.profile.facts import Cell, Profile, merged, read_profile
 from synthprobe_models.experiments.profile.standing import is_kept, standings
+from synthprobe_models.experiments.records import keep_record, read_records, restore_records
 from synthprobe_models.experiments.samples import data_file, with_further
 from synthprobe_models.files import FolderError, make_folder, replaced
 from synthprobe_models.inspection.inspect import check_name, inspect
@@ -33,6 +34,8 @@ from synthprobe_models.training.trainer import Machine
 
 _INSPECTED: Final = {"sights", "growth", "layer", "width", "sensitivity"}
 """What a page needs of an inspection."""
+GUESS: Final = "guess"
+"""Where the record of a run says what guessing reaches."""
 
 
 @dataclass(kw_only=True)
@@ -63,6 +66,8 @@ class Profiler:
         Where and how to compute.
     command
         What the results say they came from.
+    recorded
+        Train nothing: take all results from the records of the folder.
     """
 
     out: Path
@@ -73,6 +78,7 @@ class Profiler:
     force: bool = False
     machine: Machine = field(default_factory=Machine)
     command: str | None = None
+    recorded: bool = False
     _sources: dict[str, tuple[Source, float]] = field(default_factory=dict, init=False)
     _numbers: dict[tuple[str, str, int], int] = field(default_factory=dict, init=False)
     """By name, probe and seed: the place of each run among all that are needed."""
@@ -102,6 +108,10 @@ class Profiler:
         names
             All that will be profiled.
         """
+        if self.recorded:
+            return
+        for probe in self.probes:
+            restore_records(self.out / "runs" / probe)
         for name in names:
             for probe in self.probes:
                 if probe in fitting(name):
@@ -132,9 +142,17 @@ class Profiler:
             preset=self.size,
             inspection=inspection,
             wrong=wrong,
-            cells={probe: self._cell(structure, probe) for probe in self.probes},
+            cells={probe: self._cell(structure, probe) for probe in self._asked(name)},
         )
         return merged(now, before)
+
+    def _asked(self, name: str) -> list[str]:
+        """The probes that something can be said of."""
+        return [
+            probe
+            for probe in self.probes
+            if not self.recorded or probe not in fitting(name) or self._records(name, probe)
+        ]
 
     def options(self, name: str, probe: str) -> dict[str, Any]:
         """The options of a structure in a probe."""
@@ -152,28 +170,33 @@ class Profiler:
             return Cell(
                 outcome=Outcome(NOT_TRIED, f"does not fit: it takes positions along {axes} axes")
             )
-        guess = self._source(probe)[1]
-        ability = ability_of(probe)
+        if not self.recorded:
+            self._source(probe)  # which no structure can help, either
         try:
-            seeds = range(self._seeds(structure.name, probe))
-            results = [self._run(structure.name, probe, seed) for seed in seeds]
+            results, guess = self._results(structure.name, probe)
         except FolderError:  # nothing that the structure could help
             raise
         except SynthprobeError as error:
             return Cell(outcome=Outcome(NOT_TRIED, f"failed: {str(error).rstrip('.')}"))
         except Exception as error:  # whatever the code of somebody else does
             return Cell(outcome=Outcome(NOT_TRIED, f"failed: {describe_error(error)}"))
-        found = Evidence(
-            train=[result["train"][ability.measure] for result in results],
-            test=[result["test"][ability.measure] for result in results],
-            guess=guess,
-            more={name: [result["test"][name] for result in results] for name in ability.more},
-        )
-        measured = (*found.train, *found.test, *itertools.chain(*found.more.values()))
-        if not all(math.isfinite(value) for value in measured):
-            outcome = Outcome(NOT_TRIED, "failed: its predictions are not numbers")
-            return Cell(outcome=outcome, results=results)
-        return Cell(outcome=ability.decide(found), evidence=found, results=results)
+        return _judged(probe, results, guess)
+
+    def _results(self, name: str, probe: str) -> tuple[list[dict[str, Any]], float]:
+        """The results of all seeds, and what guessing reaches."""
+        if self.recorded:
+            kept = self._records(name, probe)
+            return kept, float(kept[0][GUESS])
+        guess = self._source(probe)[1]
+        seeds = range(self._seeds(name, probe))
+        return [self._run(name, probe, seed) for seed in seeds], guess
+
+    def has_records(self, name: str) -> bool:
+        """Whether there are results of runs of a structure, on any of the probes."""
+        return any(self._records(name, probe) for probe in self.probes)
+
+    def _records(self, name: str, probe: str) -> list[dict[str, Any]]:
+        return read_records(self.out / "runs" / probe, name)
 
     def _settings(self, name: str, probe: str, seed: int) -> TrainSettings:
         return TrainSettings(
@@ -210,14 +233,17 @@ class Profiler:
             folder = RunFolder(out)
             folder.begin(settings.to_dict(), resume=False, force=True)
             write_key(folder, settings)
-        return finished_run(
+        source, guess = self._source(probe)
+        result = finished_run(
             settings,
-            self._source(probe)[0],
+            source,
             out,
             machine=dataclasses.replace(self.machine, label=self._label(name, probe, seed)),
             picture_every=0,
             command=self.command,
         )
+        keep_record(out, {**result, GUESS: guess})
+        return result
 
     def _source(self, probe: str) -> tuple[Source, float]:
         """The samples of a probe, and what guessing reaches on them."""
@@ -258,6 +284,22 @@ class Profiler:
         with replaced(path) as part:
             part.write_text(json.dumps({**made_from, "inspection": facts}) + "\n", encoding="utf-8")
         return facts, None
+
+
+def _judged(probe: str, results: list[dict[str, Any]], guess: float) -> Cell:
+    """The answer of some runs."""
+    ability = ability_of(probe)
+    found = Evidence(
+        train=[result["train"][ability.measure] for result in results],
+        test=[result["test"][ability.measure] for result in results],
+        guess=guess,
+        more={name: [result["test"][name] for result in results] for name in ability.more},
+    )
+    measured = (*found.train, *found.test, *itertools.chain(*found.more.values()))
+    if not all(math.isfinite(value) for value in measured):
+        outcome = Outcome(NOT_TRIED, "failed: its predictions are not numbers")
+        return Cell(outcome=outcome, results=results)
+    return Cell(outcome=ability.decide(found), evidence=found, results=results)
 
 
 def find(name: str) -> Structure:

@@ -85,6 +85,33 @@ def test_a_table_is_written_beside_the_papers_and_nothing_is_trained_twice(
     assert again.markdown.read_text(encoding="utf-8") == text
 
 
+def test_a_table_is_made_again_from_the_records_of_its_runs_alone(tmp_path, capsys) -> None:
+    words = ["table", "2", "--out", str(tmp_path / "table"), "--jobs", "1"]
+    rows = ["lambda-pe", "lambda-local-7", "mlp-mixer"]
+    assert main([*words, "--seeds", "2", "--epochs", "1", "--rows", *rows]) == 0
+    files = [tmp_path / "table" / f"table.{kind}" for kind in ("md", "csv", "png")]
+    made = [path.read_bytes() for path in files]
+    again = tmp_path / "again"
+    (again / "runs").mkdir(parents=True)
+    records = sorted((tmp_path / "table" / "runs").glob("*.json"))
+    assert [path.name for path in records] == sorted(f"{n}-{s}.json" for n in rows for s in (0, 1))
+    for path in records:
+        (again / "runs" / path.name).write_bytes(path.read_bytes())
+    capsys.readouterr()
+    assert main(["table", "2", "--out", str(again), "--pages"]) == 0
+    assert [(again / path.name).read_bytes() for path in files] == made
+    text = made[0].decode()
+    assert text in capsys.readouterr().out
+    assert "too few seeds (5 needed)" in text
+    assert "Not as many parameters as Fourier + Decor. within 2%" in text
+    # A run whose record is there is complete, though its folder is gone.
+    again_words = ["table", "2", "--out", str(again), "--jobs", "1", "--epochs", "1"]
+    assert main([*again_words, "--rows", "lambda-pe", "--seeds", "2"]) == 0
+    assert "kept, 2 of 2: centered-square, lambda-pe (seed 0, 1)" in capsys.readouterr().err
+    assert main(["table", "2", "--out", str(tmp_path / "none"), "--pages"]) == 2
+    assert "runs has no results of runs of table 2." in capsys.readouterr().err
+
+
 def test_a_table_says_in_which_precision_it_was_trained(tmp_path) -> None:
     training = {"precision": "bfloat16", "epochs": 1}
     paths = make_table(3, "mini", tmp_path, rows=["lambda"], training=training, machine=QUIET)
@@ -478,4 +505,4 @@ def test_rows_have_keys_of_their_own() -> None:
 
 def test_the_spread_is_shown_when_there_are_several_seeds() -> None:
     assert with_spread([1.0]) == "1.00"
-    assert with_spread([1.0, 2.0]) == "1.50 (1.00 to 2.00)"
+    assert with_spread([1.0, 2.0]) == "1.50 ± 6.35 (1.00 to 2.00)"

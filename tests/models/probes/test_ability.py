@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from synthprobe_data import SynthprobeError
 from synthprobe_models.experiments.profile.profiler import profiled_probes
+from synthprobe_models.experiments.records import WITHOUT, has_records
 from synthprobe_models.probes import PROBES, ability_of
 from synthprobe_models.probes.ability import (
     IN_PART,
@@ -244,6 +245,9 @@ def test_the_matrix_gives_the_share_of_the_way_that_the_rule_speaks_of() -> None
 def test_the_committed_matrix_follows_from_the_committed_runs() -> None:
     folder = Path(__file__).parents[3] / "results" / "abilities"
     page = (folder / "matrix.md").read_text(encoding="utf-8")
+    if not has_records(folder / "runs"):
+        assert WITHOUT in page
+        return
     lines = {line.split(" | ")[0]: line for line in page.splitlines() if line.startswith("| ")}
     with open(folder / "matrix.csv", newline="", encoding="utf-8") as file:
         tried = [row for row in csv.DictReader(file) if row["test"]]

@@ -109,6 +109,21 @@ def test_a_structure_of_ones_own_is_profiled_and_nothing_is_trained_twice(
     monkeypatch.setattr(profiles, "inspect", None)
     assert main(words) == 0
     assert (out / "mine.md").read_text(encoding="utf-8") == page
+    # From the records alone, without run folders and data.
+    for name in ("mine", "mine-broken"):
+        del STRUCTURES[name]
+    monkeypatch.setattr(profiles, "inspect", partial(inspect, shape=(8, 8), width=4))
+    again = tmp_path / "again"
+    for path in (out / "runs").glob("*/*.json"):
+        (again / "runs" / path.parent.name).mkdir(parents=True, exist_ok=True)
+        (again / "runs" / path.parent.name / path.name).write_bytes(path.read_bytes())
+    load = ["--load", str(mine), "--out", str(again)]
+    assert main(["profile", "mine", "--pages", *load]) == 0
+    assert (again / "mine.md").read_text(encoding="utf-8") == page
+    assert not (again / "data").exists()
+    capsys.readouterr()
+    assert main(["profile", "lambda", "--pages", "--out", str(again)]) == 2
+    assert "has no results of these structures." in capsys.readouterr().err
 
 
 def test_the_matrix_says_what_failed_and_what_does_not_fit_and_goes_on(
