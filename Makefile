@@ -5,13 +5,15 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 
-.PHONY: help rde test coverage lint format bench clean
+.PHONY: help rde test coverage lint format bench docs linkcheck clean
 
 help:
 	@echo "make rde     generate the Rectangle Depth Estimation dataset into rde.h5"
 	@echo "make test    run every check: lint, then the tests"
 	@echo "make lint    ruff check, ruff format --check, mypy, lint-imports"
 	@echo "make format  let ruff set the layout and the imports right"
+	@echo "make docs    build the documentation into build/docs, with warnings as errors"
+	@echo "make linkcheck  also follow its links to other servers"
 	@echo "make bench   time the generator"
 	@echo "make coverage  what the last make test did not reach, by file"
 	@echo "make clean   remove caches and build artefacts; keeps datasets and $(VENV)"
@@ -46,6 +48,13 @@ format: $(INSTALLED_DEV)
 
 bench: $(INSTALLED)
 	$(BIN)/python tools/bench_generate.py
+
+docs: $(INSTALLED_DEV)
+	$(BIN)/python -m sphinx -q -W --keep-going -b html -d build/doctrees docs build/docs
+	@echo "build/docs/index.html"
+
+linkcheck: $(INSTALLED_DEV)
+	$(BIN)/python -m sphinx -q -b linkcheck -d build/doctrees docs build/linkcheck
 
 clean:
 	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache \

@@ -59,7 +59,7 @@ class LayerStack(nn.Module):
         """Whether inputs with few different columns are worth looking for."""
 
     def forward(self, x: Tensor, queries: Tensor | None = None) -> Tensor:
-        """Map (batch, inputs, *positions) to (batch, outputs, *positions).
+        """Map ``(batch, inputs, *positions)`` to ``(batch, outputs, *positions)``.
 
         Parameters
         ----------
