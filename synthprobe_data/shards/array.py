@@ -90,12 +90,13 @@ class GuardedArray:
         try:
             yield
         except SynthprobeError as error:
-            said = f"{what}: {error}" if what else str(error)
-        except (OSError, RuntimeError, ValueError, KeyError, MemoryError, OverflowError) as error:
+            said = str(error)
+        except Exception as error:  # there is no end to what a broken file can make them raise
             said = f"{reason_of(str(error) or type(error).__name__)}."
         else:
             return
-        raise SynthprobeError(f"{self.path} cannot be read: {said}")
+        where = f"{what}: " if what else ""
+        raise SynthprobeError(f"{self.path} cannot be read: {where}{said}")
 
 
 def _find(file: h5py.File, name: str) -> tuple[h5py.Dataset, Column]:

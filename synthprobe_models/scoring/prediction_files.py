@@ -2,18 +2,20 @@
 
 A file has one row for each sample of the split, in the order of their positions. A folder has one
 file for each, named by the position from 0, with or without zeros before it: 16-bit grey PNG, or
-``.npy``. No file can make the reader run code, nor take more memory than the predictions that are
-expected.
+``.npy``. No file can make the reader run code, nor take much more memory than the predictions that
+are expected.
 """
 
 from __future__ import annotations
 
+import io
 import math
 import re
 import warnings
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -30,7 +32,6 @@ _GREY_16: Final = ("I;16", "I;16L", "I;16B", "I;16N")
 _MOST_PNG_BYTES_A_PIXEL: Final = 8
 _ROOM: Final = 2**20
 """Bytes of a small file beside its numbers."""
-_UNREADABLE: Final = (ValueError, EOFError, OverflowError, zipfile.BadZipFile, SyntaxError)
 
 
 class PredictionFile(ABC):
@@ -158,15 +159,14 @@ class _Npy(PredictionFile):
 class _Npz(PredictionFile):
     def __init__(self, path: Path, count: int, shape: Sequence[int]) -> None:
         super().__init__(path, count, shape)
-        try:
-            with zipfile.ZipFile(path) as archive:
-                member = self._member(archive)
-                with archive.open(member) as stream:
-                    self.array = self._read(stream)
-        except (*_UNREADABLE, OSError, NotImplementedError, RuntimeError) as error:
-            if isinstance(error, SynthprobeError):
-                raise
-            raise SynthprobeError(f"{path} is not a .npz file, or it is damaged.") from error
+        with (
+            _explained(f"{path} is not a .npz file, or it is damaged."),
+            _Archive(path) as file,
+            zipfile.ZipFile(file) as archive,
+        ):
+            file.most = None
+            with archive.open(self._member(archive)) as stream:
+                self.array = self._read(stream)
 
     def _member(self, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
         members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
@@ -212,6 +212,8 @@ class _Folder(PredictionFile):
                 raise SynthprobeError(
                     f"{path} has no file for row {number}: name it {number}.png or {number}.npy."
                 )
+            if not self.files[number].is_file():  # to open a pipe would wait for ever
+                raise SynthprobeError(f"row {number}, {self.files[number]}, is no file.")
         if len(self.files) > count:
             raise SynthprobeError(
                 f"{path} has {len(self.files)} files for {count} samples: row {max(self.files)} is "
@@ -224,7 +226,9 @@ class _Folder(PredictionFile):
             return self._picture(file, number)
         array = _mapped(file)
         if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
-            raise SynthprobeError(f"{file} has numbers of type {array.dtype}: take float32.")
+            raise SynthprobeError(
+                f"row {number}, {file}, has numbers of type {array.dtype}: take float32."
+            )
         if array.shape not in (self.shape, (1, *self.shape)):
             raise SynthprobeError(
                 f"row {number}, {file}, has the shape {array.shape}: it must be {self.shape}."
@@ -234,10 +238,10 @@ class _Folder(PredictionFile):
     def _picture(self, file: Path, number: int) -> NDArray[Any]:
         if len(self.shape) != 2:
             raise SynthprobeError(f"{file} is a picture, but rows have the shape {self.shape}.")
-        try:
-            most = _ROOM + _MOST_PNG_BYTES_A_PIXEL * math.prod(self.shape)
-            if file.stat().st_size > most:
-                raise SynthprobeError(f"row {number}, {file}, has more than {most} bytes.")
+        most = _ROOM + _MOST_PNG_BYTES_A_PIXEL * math.prod(self.shape)
+        if file.stat().st_size > most:
+            raise SynthprobeError(f"row {number}, {file}, has more than {most} bytes.")
+        with _explained(f"row {number}, {file}, is no PNG, or it is damaged."):
             with warnings.catch_warnings():
                 # A picture of far too many pixels is refused below, before it is decoded.
                 warnings.simplefilter("ignore", Image.DecompressionBombWarning)
@@ -252,15 +256,38 @@ class _Folder(PredictionFile):
                 if picture.mode not in _GREY_16:
                     raise SynthprobeError(f"row {number}, {file}, is no 16-bit grey PNG.")
                 return np.asarray(picture).astype(np.uint16)
-        except SynthprobeError:
-            raise
-        except (*_UNREADABLE, OSError, Image.DecompressionBombError) as error:
-            raise SynthprobeError(f"row {number}, {file}, is no PNG, or it is damaged.") from error
+
+
+@contextmanager
+def _explained(sentence: str) -> Iterator[None]:
+    """Say this of a file, whatever a library makes of it: there is no end to what that can be."""
+    try:
+        yield
+    except SynthprobeError:
+        raise
+    except Exception as error:
+        raise SynthprobeError(sentence) from error
+
+
+class _Archive(io.FileIO):
+    """A file of which not much is read at once until its directory was read, which is kept."""
+
+    most: int | None = _ROOM
+
+    def read(self, size: int | None = -1, /) -> bytes | Any:
+        """So many bytes, or all that are left."""
+        if self.most is None:
+            return super().read(size)
+        whole = size is None or not 0 <= size <= self.most
+        content = super().read(self.most + 1 if whole else size)
+        if len(content) > self.most:
+            raise ValueError("its directory is too large")
+        return content
 
 
 def _mapped(path: Path) -> NDArray[Any]:
     """A ``.npy`` file, mapped into memory; one with Python objects is refused."""
-    try:
+    with _explained(f"{path} is not a .npy file of numbers, or it is damaged."):
         with open(path, "rb") as stream:
             shape, fortran, dtype = _read_header(stream)
             offset = stream.tell()
@@ -270,8 +297,6 @@ def _mapped(path: Path) -> NDArray[Any]:
         if 0 in shape:
             return np.empty(shape, dtype)
         return np.memmap(path, dtype, "r", offset, shape, order)
-    except (*_UNREADABLE, OSError, TypeError) as error:
-        raise SynthprobeError(f"{path} is not a .npy file of numbers, or it is damaged.") from error
 
 
 def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

@@ -111,3 +111,21 @@ def test_what_is_no_file_of_hdf5_is_refused(tmp_path) -> None:
     (tmp_path / "a.h5").write_bytes(b"no file at all" * 100)
     assert "not an HDF5 file" in refused(tmp_path / "a.h5")
     assert refused(tmp_path / "missing.h5")
+
+
+def test_compressed_data_that_are_damaged_get_one_sentence(tmp_path) -> None:
+    """Whatever the library that inflates them makes of it."""
+    path = written(tmp_path / "a.h5", chunks=(1, 5, 6), compression="gzip")
+    with h5py.File(path) as file:
+        chunks = [file["prediction"].id.get_chunk_info(row) for row in range(7)]
+    content = bytearray(path.read_bytes())
+    for row, chunk in enumerate(chunks):
+        for place in range(8 * row, 8 * row + 8):
+            content[chunk.byte_offset + place] ^= 255
+    path.write_bytes(content)
+    with GuardedArray(path, "prediction") as array:
+        for row in range(7):
+            with pytest.raises(SynthprobeError) as error:
+                array.rows(row, row + 1)
+            said = f"{path} cannot be read: row {row} to {row} of prediction: "
+            assert str(error.value).startswith(said)

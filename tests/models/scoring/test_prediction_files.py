@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import pickle
 import zipfile
 from pathlib import Path
@@ -11,6 +12,8 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from PIL import Image
 
 pytest.importorskip("torch")
@@ -192,3 +195,66 @@ def test_other_files_are_refused(tmp_path) -> None:
     assert "cannot be read" in refused(tmp_path / "a.h5")
     (tmp_path / "a.npz").write_text("1,2")
     assert "not a .npz file" in refused(tmp_path / "a.npz")
+
+
+def test_an_archive_with_a_directory_that_takes_much_memory_is_refused(tmp_path) -> None:
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("prediction.npy", header((COUNT, *SHAPE)) + VALUES.tobytes())
+        for number in range(20):
+            archive.writestr(f"{number}", b"", zipfile.ZIP_STORED)
+            archive.infolist()[-1].extra = bytes(2**16 - 100)
+    assert path.stat().st_size > 2**20
+    assert "damaged" in refused(path)
+
+
+def test_what_is_no_regular_file_is_never_opened(tmp_path) -> None:
+    """To open a pipe would wait for ever."""
+    path = write_npys(tmp_path / "p", VALUES)
+    (path / "1.npy").unlink()
+    os.mkfifo(path / "1.npy")
+    assert f"row 1, {path / '1.npy'}, is no file" in refused(path)
+    (path / "1.npy").unlink()
+    (path / "1.npy").symlink_to("/dev/zero")
+    assert "is no file" in refused(path)
+
+
+def test_a_folder_names_the_row_of_another_type(tmp_path) -> None:
+    path = write_npys(tmp_path / "p", VALUES)
+    np.save(path / "3.npy", VALUES[3].astype(np.complex128))
+    assert f"row 3, {path / '3.npy'}, has numbers of type complex128" in refused(path)
+
+
+@st.composite
+def damage(draw: st.DrawFn) -> tuple[float | None, list[tuple[float, int]]]:
+    """Where a file ends early, or which of its bytes are others."""
+    place = st.floats(0, 1, exclude_max=True)
+    if draw(st.booleans()):
+        return draw(place), []
+    return None, draw(st.lists(st.tuples(place, st.integers(0, 255)), min_size=1, max_size=8))
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.npz", "pngs"])
+@given(damage=damage())
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_damaged_files_are_read_or_refused_in_one_sentence(tmp_path, name, damage) -> None:
+    path = tmp_path / name
+    if not path.exists():
+        ALL[name](path, VALUES)
+    file = path / "0002.png" if path.is_dir() else path
+    whole = file.read_bytes()
+    end, others = damage
+    content = bytearray(whole if end is None else whole[: int(end * len(whole))])
+    for place, byte in others:
+        # Half of them among the first bytes, which say what there is.
+        length = len(content) if place < 0.5 else min(len(content), 200)
+        content[int(place * 2 % 1 * length)] = byte
+    file.write_bytes(content)
+    said = ""
+    try:
+        with contextlib.closing(opened(path)) as found:
+            assert np.isfinite(found.rows(range(COUNT))).all()
+    except SynthprobeError as error:
+        said = str(error)
+    file.write_bytes(whole)
+    assert "\n" not in said
