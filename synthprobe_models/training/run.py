@@ -42,6 +42,8 @@ from synthprobe_models.training.trainer import Machine, Trainer, build_network
 
 PICTURED: Final = 8
 """Samples on a picture of predictions."""
+_FIRST_WEIGHTS: Final = ("pretrained", "checkpoint_path")
+"""Options of timm that name weights to begin with."""
 
 
 def train_run(
@@ -268,10 +270,13 @@ def check_known(saved: Checkpoint) -> None:
 
 
 def restored(saved: Checkpoint) -> nn.Module:
-    """The network of a checkpoint, with its weights."""
-    check_fitting(saved, lambda: build_network(saved.settings, saved.data))
+    """The network of a checkpoint, with its weights, and so without those that it began with."""
+    chosen = saved.settings.options.items()
+    options = {name: value for name, value in chosen if name not in _FIRST_WEIGHTS}
+    settings = dataclasses.replace(saved.settings, options=options)
+    check_fitting(saved, lambda: build_network(settings, saved.data))
     with clear_errors():
-        network = build_network(saved.settings, saved.data)
+        network = build_network(settings, saved.data)
     load_weights(network, saved)
     return network
 
@@ -329,7 +334,7 @@ def tied_to_positions(saved: Checkpoint, samples: ShardDataset, on: str | Path) 
     shape = tuple(samples[0][find_probe(samples.dataset).input].shape)
     try:
         yield
-    except (RuntimeError, SynthprobeError, IndexError, ValueError) as error:
+    except Exception as error:  # networks of others say it in any way
         if shape == saved.data.input_shape or out_of_memory(error):
             raise
         there, here = (" x ".join(map(str, s[1:])) for s in (saved.data.input_shape, shape))

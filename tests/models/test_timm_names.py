@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
@@ -17,6 +18,7 @@ from synthprobe_models.cli.main import main  # noqa: E402
 from synthprobe_models.probes import PROBES, fitting  # noqa: E402
 from synthprobe_models.probes.timm_names import LAYERS, register_timm  # noqa: E402
 from synthprobe_models.registry import NETWORKS, STRUCTURES  # noqa: E402
+from synthprobe_models.training.checkpoint import load_checkpoint  # noqa: E402
 from tests.models.small_runs import small_file  # noqa: E402
 
 
@@ -83,5 +85,21 @@ def test_an_encoder_and_a_layer_are_trained_evaluated_and_scored(
         text = capsys.readouterr().out
         assert json.loads(text[text.index("{\n") :])["name"] == name
         assert main(["score", run, "--on", "rde.h5", "--worst", "0"]) == 0
+    # What a checkpoint says of weights to begin with is not followed: it has its own.
+    checkpoint = tmp_path / "runs" / "rde-timm-resnet18-0" / "checkpoint.pt"
+    saved = load_checkpoint(checkpoint)
+    asked = {"pretrained": True, "checkpoint_path": str(tmp_path / "none.pt")}
+    dataclasses.replace(saved, settings=dataclasses.replace(saved.settings, options=asked)).save(
+        checkpoint
+    )
+    make = timm.create_model
+
+    def watched(*names, **options):
+        assert not options["pretrained"]
+        assert "checkpoint_path" not in options
+        return make(*names, **options)
+
+    monkeypatch.setattr(timm, "create_model", watched)
+    assert main(["score", str(checkpoint), "--on", "rde.h5", "--worst", "0"]) == 0
     assert main(["inspect", "timm:no-such"]) == 2
     assert "timm has no network" in capsys.readouterr().err

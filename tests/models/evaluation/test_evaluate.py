@@ -28,7 +28,13 @@ from synthprobe_models.evaluation.evaluate import evaluate  # noqa: E402
 from synthprobe_models.evaluation.rde.missed import check_explainable  # noqa: E402
 from synthprobe_models.files import plain_json  # noqa: E402
 from synthprobe_models.losses import find_loss  # noqa: E402
-from synthprobe_models.training.run import evaluate_checkpoint, restored, train_run  # noqa: E402
+from synthprobe_models.training.checkpoint import load_checkpoint  # noqa: E402
+from synthprobe_models.training.run import (  # noqa: E402
+    evaluate_checkpoint,
+    restored,
+    tied_to_positions,
+    train_run,
+)
 from synthprobe_models.training.settings import TrainSettings  # noqa: E402
 from synthprobe_models.training.trainer import Machine  # noqa: E402
 from tests.models.small_runs import CONFIG, small_file, small_settings  # noqa: E402
@@ -199,6 +205,12 @@ def test_a_network_that_is_tied_to_its_positions_says_so(tmp_path) -> None:
             continue
         with pytest.raises(SynthprobeError, match="24 positions: mlp-mixer is tied to the 16"):
             evaluate_checkpoint(checkpoint, tmp_path / "b.h5")
+        saved, samples = load_checkpoint(checkpoint), ShardDataset(tmp_path / "b.h5", "test")
+        with (
+            pytest.raises(SynthprobeError, match="is tied to"),
+            tied_to_positions(saved, samples, "b.h5"),
+        ):
+            raise AssertionError("as networks of timm say it")
 
 
 def test_files_that_do_not_fit_the_checkpoint_get_one_sentence(folder, tmp_path, capsys) -> None:
