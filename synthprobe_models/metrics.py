@@ -56,6 +56,8 @@ class Metric(ABC):
     def __init__(self) -> None:
         self.values: list[float | None] = []
         """For each sample so far, in the order they came; None where it has no say."""
+        self.weights: list[float] | None = None
+        """For each sample, how much it counts in the mean; None if all count alike."""
 
     @torch.no_grad()
     def update(self, prediction: Tensor, target: Tensor, **extra: Tensor) -> None:

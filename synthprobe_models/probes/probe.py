@@ -114,6 +114,9 @@ class Probe:
     """The probes whose networks can be evaluated on these samples; its own by default."""
     alignable: bool = True
     """Whether what is on another scale may be fitted to each picture before it is measured."""
+    together: int = 1
+    """So many samples, one after the other, belong together: intervals and tests take them as one,
+    as they are not independent."""
     guess: Callable[[Sample, Sample, Config], float]
     """``guess(train, test, config)``: what is reached on the test samples without the ability, by a
     rule that was not trained."""

@@ -156,6 +156,7 @@ TWINS_PROBE: Final = Probe(
     order_metrics="synthprobe_models.reach.by_distance",
     check_same_scale=check_same_scale,
     trained_on=("rde", "twins"),
+    together=2,
     alignable=False,  # a fit to each picture would tell twins apart
     guess=guess,
     presets={

@@ -217,11 +217,13 @@ class _PairAccuracy(Metric):
         super().__init__()
         self._pairs = Pairs(compared=self.compared)
         self._right = 0.0
-        self._of = 0
+        self.weights: list[float] = []
+        """How many pixels of each sample counted."""
 
     def compute(self) -> float:
         """The share over all pairs so far; NaN if no pixel counted."""
-        return self._right / self._of if self._of else math.nan
+        of = math.fsum(self.weights)
+        return self._right / of if of else math.nan
 
     def _measure(
         self, prediction: Tensor, target: Tensor, extra: Mapping[str, Tensor]
@@ -234,7 +236,7 @@ class _PairAccuracy(Metric):
         rights = (right * counts).sum(2).flatten().tolist()
         ofs = counts.sum(2).flatten().tolist()
         self._right += math.fsum(rights)
-        self._of += sum(ofs)
+        self.weights += ofs
         return [r / of if of else None for r, of in zip(rights, ofs, strict=True)]
 
 

@@ -135,6 +135,7 @@ def record_of(
     """
     own = facts.get("facts", {})
     settings = own.get("settings", {})
+    over = {1: "samples", 2: "pairs of samples"}.get(facts.get("together", 1), "groups of samples")
     trained_on = own.get("trained_on", {}).get("content", ELSEWHERE)
     if not _SHA.fullmatch(trained_on):  # a stream has no digest, but what it says is as good
         trained_on = (
@@ -161,7 +162,7 @@ def record_of(
                 "value": of["value"],
                 "low": of["low"],
                 "high": of["high"],
-                "interval": f"{of['level']:.0%} over samples",
+                "interval": f"{of['level']:.0%} over {over}",
                 "higher_is_better": of["higher_is_better"],
             }
             for name, of in facts["metrics"].items()

@@ -13,6 +13,7 @@ from scipy import stats
 
 from synthprobe_data import SynthprobeError
 from synthprobe_models.scoring.document import Document
+from synthprobe_models.scoring.measure import over_units
 from synthprobe_models.scoring.page import table_rows
 
 RESAMPLES: Final = 9_999
@@ -52,7 +53,7 @@ def paired_permutation(differences: NDArray[np.float64]) -> tuple[float, bool]:
     Parameters
     ----------
     differences
-        One for each sample.
+        One for each sample, or for those that belong together.
     """
     count = len(differences)
     if count == 0 or not np.any(differences):
@@ -90,14 +91,17 @@ def compare_scores(scores: Sequence[Mapping[str, Any]]) -> list[Difference]:
             if metric not in two["values"]:
                 continue
             pairs = zip(one["values"][metric], two["values"][metric], strict=True)
-            differences = np.array([a - b for a, b in pairs if a is not None and b is not None])
+            apart = [None if a is None or b is None else a - b for a, b in pairs]
+            weights = one.get("weights", {}).get(metric)
+            total, weight = over_units(apart, weights, one.get("together", 1))
+            differences = total / weight.mean() if len(total) else total
             p, exact = paired_permutation(differences)
             found.append(
                 Difference(
                     first=one["name"],
                     second=two["name"],
                     metric=metric,
-                    samples=len(differences),
+                    samples=sum(value is not None for value in apart),
                     difference=float(differences.mean()) if len(differences) else 0.0,
                     p=p,
                     exact=exact,

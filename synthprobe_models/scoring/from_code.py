@@ -54,7 +54,8 @@ class CodePredictor(Predictor):
     def predict(self, inputs: Tensor, rows: Sequence[int]) -> Any:
         """What the function gives."""
         with _explained(f"{self.name} failed on row {rows[0]}"):
-            return self.preparation.apply(self.function, inputs.to(self.device))
+            # A copy, as code of others may write into it.
+            return self.preparation.apply(self.function, inputs.to(self.device, copy=True))
 
     def facts(self) -> dict[str, Any]:
         """How it is given pictures."""
@@ -88,6 +89,7 @@ def load_function(where: str) -> tuple[Callable[[Tensor], Any], str]:
 
 
 def _load_module(name: str) -> Any:
+    _find_later(Path.cwd())  # after all that is installed
     if importlib.util.find_spec(name.partition(".")[0]) is None:
         raise SynthprobeError(f"there is no package {name.partition('.')[0]!r} here.")
     return importlib.import_module(name)
@@ -96,7 +98,8 @@ def _load_module(name: str) -> Any:
 def _load_file(path: Path) -> Any:
     if not path.is_file():
         raise SynthprobeError(f"there is no file {path} to load.")
-    # The file can import what is beside it, as a script can.
+    # The file can import what is beside it, as a script can, and also when it is called.
+    _find_later(path.resolve().parent)
     sys.path.insert(0, str(path.resolve().parent))
     try:
         spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -108,7 +111,13 @@ def _load_file(path: Path) -> Any:
         spec.loader.exec_module(module)
         return module
     finally:
-        sys.path.pop(0)
+        sys.path.remove(str(path.resolve().parent))
+
+
+def _find_later(folder: Path) -> None:
+    """Have modules in a folder found, unless others have their names."""
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
 
 
 @contextmanager
@@ -118,6 +127,8 @@ def _explained(what: str) -> Iterator[None]:
         yield
     except SynthprobeError as error:
         raise SynthprobeError(f"{what}: {error}") from error
+    except SystemExit as error:
+        raise SynthprobeError(f"{what}: it ended the program.") from error
     except Exception as error:
         if out_of_memory(error):
             raise SynthprobeError(

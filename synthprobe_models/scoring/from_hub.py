@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
 from PIL import Image
@@ -80,7 +81,9 @@ class HubPredictor(Predictor):
             for picture in pixels
         ]
         try:
-            found = self.pipe(pictures)
+            # The pipeline also makes a picture of each map, which a map of one value has none of.
+            with np.errstate(divide="ignore", invalid="ignore"):
+                found = self.pipe(pictures)
         except Exception as error:
             raise SynthprobeError(
                 f"hf:{self.name} failed on row {rows[0]}: {describe_error(error)}."

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import torch
+import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 from torch import Tensor
 
@@ -32,6 +33,8 @@ class Figure:
     """Whether it depends on the scale of predictions, and so on how they were aligned."""
     values: tuple[float | None, ...] = field(repr=False)
     """Of each sample; None where it has no say."""
+    weights: tuple[float, ...] | None = field(default=None, repr=False)
+    """How much each sample counts in the mean; None if all count alike."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,10 +97,11 @@ class Measure:
         """The arrays of a file that are needed, beside what networks see."""
         self._why_left_out: str | None = None
         if align == ORDER:
-            self._why_left_out = "it depends on a scale, and only the order was asked for"
+            self._why_left_out = "only the order was asked for, and they depend on a scale"
         elif align == NONE and other_scale is not None:
             self._why_left_out = f"the prediction is on another scale: {other_scale}"
         self._scaled: list[Metric] = [make() for make in probe.metrics]
+        self._together = probe.together
 
     def update(self, prediction: Tensor, target: Tensor, **extra: Tensor) -> None:
         """Take in a batch.
@@ -124,11 +128,11 @@ class Measure:
 
     def compute(self) -> Measured:
         """The figures of all samples so far."""
-        figures = {metric.name: _figure(metric, needs_scale=False) for metric in self._by_order}
+        figures = {m.name: self._figure(m, needs_scale=False) for m in self._by_order}
         left_out: dict[str, str] = {}
         for metric in self._scaled:
             if self._why_left_out is None:
-                figures[metric.name] = _figure(metric, needs_scale=True)
+                figures[metric.name] = self._figure(metric, needs_scale=True)
             else:
                 left_out[metric.name] = self._why_left_out
         return Measured(
@@ -149,24 +153,57 @@ class Measure:
                 found[name] = None
         return found
 
+    def _figure(self, metric: Metric, *, needs_scale: bool) -> Figure:
+        weights = metric.weights
+        low, high = interval(metric.values, weights=weights, together=self._together)
+        return Figure(
+            value=metric.compute(),
+            low=low,
+            high=high,
+            needs_scale=needs_scale,
+            values=tuple(metric.values),
+            weights=None if weights is None else tuple(weights),
+        )
 
-def _figure(metric: Metric, *, needs_scale: bool) -> Figure:
-    low, high = interval(metric.values)
-    return Figure(
-        value=metric.compute(),
-        low=low,
-        high=high,
-        needs_scale=needs_scale,
-        values=tuple(metric.values),
-    )
 
+def interval(
+    values: Sequence[float | None],
+    *,
+    weights: Sequence[float] | None = None,
+    together: int = 1,
+) -> tuple[float | None, float | None]:
+    """The interval of the mean of some values, by Student's t; none of fewer than two units.
 
-def interval(values: Sequence[float | None]) -> tuple[float | None, float | None]:
-    """The interval of the mean of some values, by Student's t; none of fewer than two."""
-    found = [value for value in values if value is not None]
-    if len(found) < 2 or not all(map(math.isfinite, found)):
+    Parameters
+    ----------
+    values
+        One for each sample; None where it has no say.
+    weights
+        How much each counts; if not alike, the interval is that of the linearised ratio.
+    together
+        So many samples, one after the other, are one unit.
+    """
+    total, weight = over_units(values, weights, together)
+    if len(total) < 2 or not np.isfinite(total).all():
         return None, None
-    spread, mean = torch.tensor(found, dtype=torch.double).std().item(), math.fsum(found)
-    mean /= len(found)
-    reach = float(stats.t.ppf((1 + LEVEL) / 2, len(found) - 1)) * spread / math.sqrt(len(found))
+    mean = math.fsum(total) / math.fsum(weight)
+    spread = np.std(total - mean * weight, ddof=1) / weight.mean()
+    reach = float(stats.t.ppf((1 + LEVEL) / 2, len(total) - 1) * spread / math.sqrt(len(total)))
     return mean - reach, mean + reach
+
+
+def over_units(
+    values: Sequence[float | None], weights: Sequence[float] | None, together: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Of each unit that has a say, the sum of its weighted values and the sum of its weights.
+
+    Parameters
+    ----------
+    values, weights, together
+        As for `interval`.
+    """
+    told = np.array([value is not None for value in values], bool)
+    weight = told * (np.ones(len(values)) if weights is None else np.asarray(weights, np.float64))
+    total = weight * np.array([0.0 if value is None else value for value in values])
+    totals, sums = (part.reshape(-1, together).sum(1) for part in (total, weight))
+    return totals[sums > 0], sums[sums > 0]

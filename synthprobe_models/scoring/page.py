@@ -34,6 +34,13 @@ _FORMULA: Final = {
     ORDER: "Only the order of predictions counts: metrics that depend on a scale are left out.",
 }
 
+_DRAWN: Final = {
+    True: "",
+    False: " Predictions are drawn with the scale and the shift of the alignment, or with those by "
+    "medians where the scale is not positive, so that brighter is always nearer.",
+}
+"""How predictions are drawn: as they are, or aligned."""
+
 
 @dataclass(frozen=True)
 class ScorePaths:
@@ -133,13 +140,16 @@ def _cell(of: Mapping[str, Any] | None) -> str:
 
 def _add_figures(page: Document, facts: Mapping[str, Any]) -> None:
     page.heading("Figures")
-    rows = [["metric", "mean over samples", "95% interval", "measured", "what it is"]]
+    rows = [["metric", "mean", "95% interval", "measured", "what it is"]]
     for of in facts["metrics"].values():
         span = "-" if of["low"] is None else f"{of['low']:.4f} to {of['high']:.4f}"
         arrow = "↑" if of["higher_is_better"] else "↓"
         how = ALIGNED[facts["align"]] if of["needs_scale"] else "under any increasing map"
         rows.append([f"{of['title']} {arrow}", _cell(of), span, how, of["meaning"]])
     page.table(rows)
+    weighted = ", each weighted by how many of its pixels count" if facts["weights"] else ""
+    over = "samples" if facts["together"] == 1 else "pairs of samples, which belong together"
+    page.text(f"Means are over samples{weighted}; intervals are Student's, over {over}.")
 
 
 def _add_order(page: Document, score: Score, order: Mapping[str, Any] | None) -> None:
@@ -154,9 +164,14 @@ def _add_order(page: Document, score: Score, order: Mapping[str, Any] | None) ->
         page.table(rows)
 
 
+def _as_is(score: Score) -> bool:
+    """Whether predictions are drawn as they are."""
+    return score.align == NONE or not score.scored.probe.ordinal
+
+
 def drawn(score: Score, shown: Shown) -> Tensor:
     """A prediction on the scale of the ground truth, in its own order, to be looked at."""
-    if score.align == NONE or not score.scored.probe.ordinal:
+    if _as_is(score):
         return shown.prediction
     prediction, target = shown.raw[None], shown.target[None]
     aligned, (fit,) = align_batch(prediction, target, robust=score.robust)
@@ -176,9 +191,10 @@ def _add_strip(page: Document, score: Score, path: Path) -> None:
     write_predictions(path, inputs, targets, found)
     page.heading("Pictures")
     rows = ", ".join(str(shown.row) for shown in score.shown)
+    worst = f"; the last {len(score.worst)} are the worst" if score.worst else ""
     page.text(
-        f"From the top: input, ground truth, prediction, error. Rows {rows}; the last "
-        f"{len(score.worst)} are the worst."
+        f"From the top: input, ground truth, prediction, error. Rows {rows}{worst}."
+        f"{_DRAWN[_as_is(score)]}"
     )
     page.picture(path, f"input, ground truth, prediction and error of rows {rows}")
 

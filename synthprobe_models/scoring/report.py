@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -50,6 +51,12 @@ def score_facts(score: Score, command: str | None = None) -> dict[str, Any]:
             for row in score.worst
         ],
         "values": {name: list(of.values) for name, of in measured.figures.items()},
+        "weights": {
+            name: list(of.weights)
+            for name, of in measured.figures.items()
+            if of.weights is not None
+        },
+        "together": score.scored.probe.together,
         "command": command,
     }
 
@@ -118,15 +125,24 @@ def _is_score(found: Any) -> bool:
             return False
         if not isinstance(of.get("title"), str) or not _is_number(of.get("value")):
             return False
-        if not isinstance(values, list) or len(values) != found["samples"]:
+        if not _are_numbers(values, found["samples"]):
             return False
-        if not all(_is_number(value) for value in values):
-            return False
-    return True
+    weights, together = found.get("weights", {}), found.get("together", 1)
+    if not isinstance(weights, dict) or type(together) is not int:
+        return False
+    if together < 1 or found["samples"] % together:
+        return False
+    return all(_are_numbers(of, found["samples"]) and None not in of for of in weights.values())
+
+
+def _are_numbers(values: Any, count: int) -> bool:
+    return isinstance(values, list) and len(values) == count and all(map(_is_number, values))
 
 
 def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or (isinstance(value, int) and not isinstance(value, bool))
 
 
 def score_lines(score: Score) -> list[str]:

@@ -139,6 +139,12 @@ def score(
     for option, value, low in (("limit", limit, 1), ("worst", worst, 0), ("batch", batch, 1)):
         if value is not None and value < low:
             raise SynthprobeError(f"{option} is {value}: it must be a whole number from {low}.")
+    count, together = min(len(scored.samples), limit or len(scored.samples)), scored.probe.together
+    if count % together:
+        raise SynthprobeError(
+            f"limit is {count}: samples of {scored.probe.name} come by {together}, so it must be a "
+            f"multiple of that."
+        )
     predictor = find_predictor(what, device=device, **options)
     try:
         predictor.begin(scored)
@@ -148,7 +154,7 @@ def score(
             align=align,
             robust=robust,
             name=name or predictor.name,
-            count=min(len(scored.samples), limit or len(scored.samples)),
+            count=count,
             worst=worst,
             batch=batch,
         )

@@ -65,4 +65,10 @@ def find_predictor(
         from synthprobe_models.scoring.from_checkpoint import CheckpointPredictor
 
         return CheckpointPredictor(path, device=device)
+    if path.suffix == ".py":
+        raise SynthprobeError(f"name a function or a class in {path}, such as {path}:predict.")
+    if (path / "config.json").is_file():
+        raise SynthprobeError(
+            f"{path} has a config.json: for a network of transformers, hf:{path}."
+        )
     return FilePredictor(path, units=units)

@@ -54,6 +54,10 @@ TITLES: Final[Mapping[str, str]] = {
 
 
 _NONE: Final = "none"
+_STEPS: Final = (
+    "These depend on rank steps, and so on the alignment. What gives all rectangles nearly one "
+    "rank has them all, so they say something only beside the order."
+)
 
 
 @dataclass(frozen=True)
@@ -318,7 +322,7 @@ def page_tables(order: Mapping[str, Any]) -> list[tuple[str, str, list[list[str]
             ["steps between pieces, on average", spread, f"{order['consistent']['of']:,}"],
             ["pixels within half a step of their piece", *_share_cells(order["even"])],
         ]
-        tables.append(("", "These depend on rank steps, and so on the alignment:", steps))
+        tables.append(("", _STEPS, steps))
     return tables
 
 

@@ -55,6 +55,28 @@ def test_many_samples_are_compared_by_draws_that_are_always_the_same() -> None:
     assert paired_permutation(differences + 5)[0] == pytest.approx(2 / (RESAMPLES + 1))
 
 
+def test_samples_that_belong_together_change_sides_together() -> None:
+    """A pair of twins is one chance, not two."""
+    random = np.random.default_rng(1)
+    one, two = random.random(9), random.random(9)
+    sizes = random.integers(1, 9, 9).astype(float)
+
+    def as_json(values, **more):
+        twice = [value for value in values for _ in range(2)]
+        facts = {"name": "a", "data": {"content_digest": ""}, "samples": 18, "align": "none"}
+        return facts | {"values": {"far_order": twice}} | more
+
+    more = {"together": 2, "weights": {"far_order": [w for w in sizes for _ in range(2)]}}
+    (found,) = compare_scores([as_json(one, **more), as_json(two, **more)])
+    assert (found.samples, found.exact) == (18, True)
+    assert found.p == pytest.approx(plain_p(sizes * (one - two)))
+    assert found.difference == pytest.approx(
+        np.average(one, weights=sizes) - np.average(two, weights=sizes)
+    )
+    (plain,) = compare_scores([as_json(one), as_json(two)])
+    assert not plain.exact
+
+
 def test_no_difference_is_no_evidence() -> None:
     assert paired_permutation(np.zeros(5)) == (1.0, True)
     assert paired_permutation(np.empty(0)) == (1.0, True)

@@ -141,6 +141,8 @@ def test_what_cannot_be_loaded_gets_one_sentence(folder, tmp_path) -> None:
     assert "\n" not in str(error.value)
     with pytest.raises(SynthprobeError, match="preparation of their own"):
         score(f"hf:{folder / 'dpt'}", on=on, multiple=8)
+    with pytest.raises(SynthprobeError, match="for a network of transformers, hf:"):
+        score(folder / "dpt", on=on)
 
 
 def test_code_beside_the_weights_is_not_run(folder, tmp_path) -> None:

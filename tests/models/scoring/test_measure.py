@@ -107,6 +107,27 @@ def test_intervals_are_those_of_student() -> None:
     assert interval([0.3, math.nan, 0.2]) == (None, None)
 
 
+def test_samples_that_belong_together_count_once_in_an_interval() -> None:
+    """As twins do: what is right in one is known from the other."""
+    pairs = [0.1, 0.6, 0.35, 0.2]
+    doubled = [value for value in pairs for _ in range(2)]
+    assert interval(doubled, together=2) == pytest.approx(interval(pairs))
+    opposite = [value for pair in pairs for value in (pair, 1 - pair)]
+    assert interval(opposite, together=2) == pytest.approx((0.5, 0.5))
+
+
+def test_the_interval_of_a_weighted_mean_is_about_that_mean_and_covers_it() -> None:
+    random = np.random.default_rng(0)
+    covered = 0
+    for _ in range(400):
+        weights = random.integers(1, 40, 60).astype(float)
+        values = random.binomial(weights.astype(int), 0.3) / weights
+        low, high = interval(values.tolist(), weights=weights.tolist())
+        assert (low + high) / 2 == pytest.approx(np.average(values, weights=weights))
+        covered += low <= 0.3 <= high
+    assert 0.92 < covered / 400 < 0.98
+
+
 @pytest.mark.parametrize("name", [name for name in PROBES if not PROBES[name].ordinal])
 def test_other_probes_have_their_own_metrics(name) -> None:
     meter = Measure(find_probe(name), {}, align="none")

@@ -24,7 +24,11 @@ from synthprobe_data import (  # noqa: E402
 from synthprobe_models import score  # noqa: E402
 from synthprobe_models.cli.main import main  # noqa: E402
 from synthprobe_models.data.source import open_source  # noqa: E402
+from synthprobe_models.scoring.board import record_of  # noqa: E402
+from synthprobe_models.scoring.compare import compare_scores  # noqa: E402
+from synthprobe_models.scoring.page import write_score  # noqa: E402
 from synthprobe_models.scoring.preparation import NORMALISATIONS  # noqa: E402
+from synthprobe_models.scoring.report import read_score  # noqa: E402
 from synthprobe_models.training.run import train_run  # noqa: E402
 from synthprobe_models.training.trainer import Machine  # noqa: E402
 from tests.models.small_runs import small_settings  # noqa: E402
@@ -179,7 +183,9 @@ def test_normalising_and_resizing_are_options(folder) -> None:
     assert turned.metrics == pytest.approx(plain.metrics)
 
 
-def test_code_of_a_file_or_a_package_is_named_with_a_colon(folder, tmp_path, capsys) -> None:
+def test_code_of_a_file_or_a_package_is_named_with_a_colon(
+    folder, tmp_path, capsys, monkeypatch
+) -> None:
     (tmp_path / "mine.py").write_text(
         "import helper\n"
         "class Red:\n"
@@ -193,19 +199,36 @@ def test_code_of_a_file_or_a_package_is_named_with_a_colon(folder, tmp_path, cap
         "    return 'near'\n"
         "def small(x):\n"
         "    return x[:, 0, ::2]\n"
+        "def exits(x):\n"
+        "    raise SystemExit(0)\n"
+        "def writes(x):\n"
+        "    from late import red\n"
+        "    found = red(x).clone()\n"
+        "    x.zero_()\n"
+        "    return found\n"
         "def nan(x):\n"
         "    return x[:, 0] / 0 * 0\n"
         "number = 3\n"
     )
-    (tmp_path / "helper.py").write_text("def red(x):\n    return x[:, 0]\n")
+    for name in ("helper", "late"):
+        (tmp_path / f"{name}.py").write_text("def red(x):\n    return x[:, 0]\n")
+    monkeypatch.setattr(sys, "path", [*sys.path])
     on = folder / "rde.h5"
     found = done(capsys, f"{tmp_path / 'mine.py'}:Red", "--on", on)
     assert found["name"] == "Red"
     again = done(capsys, f"{tmp_path / 'mine.py'}:numpy_red", "--on", on)
     assert again["metrics"] == found["metrics"]
+    late = score(f"{tmp_path / 'mine.py'}:writes", on=on)
+    red = {name: of["value"] for name, of in found["metrics"].items()}
+    assert late.metrics == red
+    assert late.shown[0].inputs.any()  # what it wrote into was a copy
+    (tmp_path / "net").mkdir()
+    (tmp_path / "net" / "part.py").write_text("from helper import red\n")
+    assert score("net.part:red", on=on).metrics == red  # of the current folder
     package = done(capsys, "torch.nn:Identity", "--on", folder / "cs.h5", "--limit", 5)
     assert package["metrics"]["iou"]["value"] == pytest.approx(1 / 9)
     for name, said in {
+        "exits": "exits failed on row 0: it ended the program.",
         "wrong": "wrong failed on row 0: ZeroDivisionError (division by zero) in line 8",
         "text": "text gives str for row 0",
         "small": "small gives the shape (6, 12, 20) for 6 samples from row 0: it must be (6, 24,",
@@ -222,11 +245,12 @@ def test_code_of_a_file_or_a_package_is_named_with_a_colon(folder, tmp_path, cap
         "torch.nn:Linear": "could not be made without arguments",
         "missing.py:f": "there is no file missing.py",
         "missing": "there is no file missing",
+        "mine.py": "name a function or a class in mine.py, such as mine.py:predict.",
     }.items():
         assert main(["score", what, "--on", str(on)]) == 2
         assert said in capsys.readouterr().err
-    sys.modules.pop("helper", None)
-    sys.modules.pop("mine", None)
+    for name in ("helper", "late", "mine", "net", "net.part"):
+        sys.modules.pop(name, None)
 
 
 def test_a_run_is_scored_as_it_is_evaluated(folder, tmp_path, capsys) -> None:
@@ -267,6 +291,27 @@ def test_other_probes_are_scored_by_their_own_metrics(folder) -> None:
     assert any("Only the first 10 of" in note for note in found.notes)
     with pytest.raises(SynthprobeError, match="no order to align by"):
         score(lambda x: x, on=folder / "cs.h5", align="scale-shift")
+
+
+def test_twins_are_scored_pair_by_pair(folder, tmp_path, capsys) -> None:
+    on = tmp_path / "twins.h5"
+    make_file("twins", on, train=2, validation=2, test=4, workers=1, cards=False)
+    found = score(brightness, on=on, batch=3, worst=1)
+    assert set(found.metrics.values()) == {0.5}  # blind to what lies elsewhere
+    for figure in found.measured.figures.values():
+        assert len(figure.values) == len(figure.weights) == 4
+        assert (figure.low, figure.high) == (0.5, 0.5)
+    paths = write_score(found, tmp_path / "page")
+    assert "over pairs" in paths.markdown.read_text("utf-8")
+    assert compare_scores([read_score(paths.json)] * 2)[0].p == 1
+    assert (
+        record_of(read_score(paths.json), who="me", licence="MIT")["metrics"]["near_order"][
+            "interval"
+        ]
+        == "95% over pairs of samples"
+    )
+    with pytest.raises(SynthprobeError, match="limit is 3: samples of twins come by 2"):
+        score(brightness, on=on, limit=3)
 
 
 def test_options_that_make_no_sense_get_one_sentence(folder, tmp_path, capsys) -> None:
