@@ -16,7 +16,7 @@ _STYLE: Final = (
     "body{font:16px/1.5 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}"
     "table{border-collapse:collapse;margin:1rem 0}th,td{padding:.2rem .7rem;"
     "border-bottom:1px solid #ccc;text-align:left}.figures{text-align:right}"
-    "td.figures{white-space:nowrap}
+    "td.figures{white-space:nowrap}"
     "img{max-width:100%;image-rendering:pixelated}pre{background:#f4f4f4;padding:.7rem;"
     "overflow-x:auto}"
 )
