@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 NAMED: Final = {
-    "optimizer": "paper, ranger21, sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw",
-    "schedule": "ranger21 or constant",
-    "loss": "scale-invariant, silog, mse, rank-cross-entropy: two ranks (twins), or two-task: rank "
-    "and colour of rde (deeplab-*, ...)",
+    "optimizer": "paper, ranger21, ranger21-norm-loss, sgd, momentum, nesterov, adagrad, rmsprop, "
+    "adam, adamw, notes-momentum, notes-nesterov, notes-adam, notes-adamw, newton or lbfgs",
+    "schedule": "ranger21, constant, cosine, polynomial or multi-step",
+    "loss": "scale-invariant, silog, silog-of-batch, mse, rank-cross-entropy: two ranks "
+    "(twins), or two-task: rank and colour of rde (deeplab-*, ...)",
     "frame": "what the structure is put into: single-scale or unet (twins)",
     "precision": "float32 or bfloat16",
 }
@@ -17,8 +18,11 @@ OPTIONS: Final = {
     "options": "options of the structure, such as heads=4",
     "optimizer_options": "options of the optimiser; of paper and ranger21: clip, clip_norm, "
     "centralisation, normalisation, positive_negative, belief, softplus, lookahead, "
-    "lookahead_blend, betas, epsilon, such as lookahead=0 belief=false",
+    "lookahead_blend, norm_loss, betas, epsilon, such as lookahead=0 belief=false",
     "schedule_options": "options of the schedule; of ranger21: warm_up_share, warm_down_share, "
-    "floor, beta2",
+    "floor, beta2; of cosine: warm_up_share, floor; of polynomial: power; of multi-step: "
+    "milestones as shares of the run, factor",
+    "loss_options": "options of the loss; of two-task: weight, the part of the depth, and "
+    "of_batch; of silog and silog-of-batch: weight of the squared mean",
 }
 """The settings that are options of something, each with its meaning."""

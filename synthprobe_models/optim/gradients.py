@@ -46,6 +46,15 @@ def centralise(gradient: Tensor) -> Tensor:
     return gradient - gradient.mean(tuple(range(1, gradient.ndim)), keepdim=True)
 
 
+def norm_pull(parameter: Tensor) -> Tensor:
+    """2 (1 - 1 / |w|) for each unit w: this times w is the gradient of (1 - |w|)².
+
+    A unit of zeros has no direction to grow in, and stays.
+    """
+    norm = _unit_norm(parameter)
+    return 2 * (1 - 1 / norm.clamp(min=LEAST_NORM))
+
+
 def divide_by_norm(gradient: Tensor) -> Tensor:
     """The gradient divided by its norm: the paper's normalised gradient descent."""
     return gradient / torch.linalg.vector_norm(gradient).clamp(min=LEAST_NORM)

@@ -12,7 +12,12 @@ from torch.nn import functional as F  # noqa: N812
 from torch.optim import Optimizer
 
 from synthprobe_data import SynthprobeError
-from synthprobe_models.optim.gradients import NORMALISATIONS, centralise, clip_by_units
+from synthprobe_models.optim.gradients import (
+    NORMALISATIONS,
+    centralise,
+    clip_by_units,
+    norm_pull,
+)
 
 BETAS: Final = (0.9, 0.999)
 WEIGHT_DECAY: Final = 5e-4
@@ -35,6 +40,11 @@ class ProbeOptimizer(Optimizer):  # type: ignore[misc, unused-ignore]
        log(1 + exp(β sqrt(v))) / β, which does not fall below log(2) / β;
     7. decoupled weight decay, `weight_decay` (Loshchilov and Hutter 2017);
     8. LookAhead, `lookahead` (Zhang et al. 2019): every 5 steps, half the way back.
+
+    Beside 7, Ranger21 has a norm loss, `norm_loss` (Georgiou et al. 2021), which the paper does not
+    name: λ (1 - |w|)² for each unit w, that is, 2 λ (1 - 1 / |w|) w in the gradient of the step,
+    decoupled as the decay is. It is off unless asked for. (The public code of Ranger21 has it
+    outside its loop over parameters, so that only the last one of all is drawn; here all are.)
 
     With 1 to 6 and 8 off it is `torch.optim.AdamW`, and without weight decay `torch.optim.Adam`.
 
@@ -74,6 +84,8 @@ class ProbeOptimizer(Optimizer):  # type: ignore[misc, unused-ignore]
     lookahead, lookahead_blend
         Steps between two merges, and the part of the way from the slow to the fast weights at which
         both go on; 0 steps turn it off.
+    norm_loss
+        λ of the norm loss; 0 turns it off.
     """
 
     def __init__(
@@ -93,6 +105,7 @@ class ProbeOptimizer(Optimizer):  # type: ignore[misc, unused-ignore]
         softplus: float = 50.0,
         lookahead: int = 5,
         lookahead_blend: float = 0.5,
+        norm_loss: float = 0.0,
     ) -> None:
         options = {
             "lr": lr,
@@ -108,6 +121,7 @@ class ProbeOptimizer(Optimizer):  # type: ignore[misc, unused-ignore]
             "softplus": softplus,
             "lookahead": lookahead,
             "lookahead_blend": lookahead_blend,
+            "norm_loss": norm_loss,
         }
         super().__init__(params, options)
 
@@ -143,7 +157,10 @@ class ProbeOptimizer(Optimizer):  # type: ignore[misc, unused-ignore]
         gradient = _prepared(gradient, parameter, group)
         average, direction = _momentum(gradient, state, group)
         divisor = _divisor(gradient, average, state, group)
-        parameter.mul_(1 - group["lr"] * group["weight_decay"])
+        decay: Tensor | float = group["weight_decay"]
+        if group.get("norm_loss"):  # not in the checkpoints of earlier versions
+            decay = decay + group["norm_loss"] * norm_pull(parameter)
+        parameter.mul_(1 - group["lr"] * decay)
         rate = group["lr"] / (1 - group["betas"][0] ** state["step"])
         parameter.addcdiv_(direction, divisor, value=-rate)
         if group["lookahead"] and state["step"] % group["lookahead"] == 0:
@@ -205,7 +222,7 @@ def _divisor(
 
 def _check(options: dict[str, Any]) -> None:
     """Raise `SynthprobeError` for the first option that is wrong."""
-    for name in ("lr", "epsilon", "weight_decay", "clip", "clip_norm", "softplus"):
+    for name in ("lr", "epsilon", "weight_decay", "clip", "clip_norm", "softplus", "norm_loss"):
         if not 0 <= options[name] < math.inf:
             raise SynthprobeError(f"{name} is {options[name]!r}: it must not be negative.")
     if len(options["betas"]) != 2 or not all(0 <= beta < 1 for beta in options["betas"]):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import signature
 from typing import Any, Final
 
 from torch.optim import Optimizer
@@ -54,8 +56,7 @@ class Ranger21Schedule:
             value = getattr(self, name)
             if name == "warm_up_share" and value is None:
                 continue
-            number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            if not number or not 0 <= value <= 1 or (name == "beta2" and value == 1):
+            if not _is_number(value) or not 0 <= value <= 1 or (name == "beta2" and value == 1):
                 raise SynthprobeError(f"{name} is {value!r}: it must be a number from 0 to 1.")
         if (self.warm_up_share or 0) + self.warm_down_share > 1:
             raise SynthprobeError("warm_up_share and warm_down_share are more than 1 together.")
@@ -98,11 +99,132 @@ class ConstantSchedule:
         return 1.0
 
 
-SCHEDULES: Final[Mapping[str, type[Ranger21Schedule | ConstantSchedule]]] = {
+@dataclass(frozen=True, kw_only=True)
+class _AfterWarmUp:
+    """A schedule that begins with a linear warm-up, as ScalableViT's do.
+
+    Parameters
+    ----------
+    steps
+        Of the whole run.
+    warm_up_share
+        Share of the run that is warm-up. The schedule proper runs over all steps; the warm-up only
+        keeps its first ones down.
+    """
+
+    steps: int
+    warm_up_share: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Raise `SynthprobeError` for the first option that is wrong."""
+        _check_share("warm_up_share", self.warm_up_share)
+
+    def __call__(self, step: int) -> float:
+        """The factor of a step, counted from 0."""
+        warm_up = round(self.warm_up_share * self.steps)
+        factor = self.after(min(step, self.steps))
+        return factor * min(1.0, (step + 1) / warm_up) if warm_up else factor
+
+    def after(self, step: int) -> float:
+        """The factor of a step without the warm-up."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class CosineSchedule(_AfterWarmUp):
+    """Half a wave of a cosine, from 1 down to the floor.
+
+    Parameters
+    ----------
+    floor
+        The factor that it ends at.
+    """
+
+    floor: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Raise `SynthprobeError` for the first option that is wrong."""
+        super().__post_init__()
+        _check_share("floor", self.floor)
+
+    def after(self, step: int) -> float:
+        """The factor of a step without the warm-up."""
+        return self.floor + (1 - self.floor) * (1 + math.cos(math.pi * step / self.steps)) / 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolynomialSchedule(_AfterWarmUp):
+    """(1 - step / steps) to a power.
+
+    Parameters
+    ----------
+    power
+        0.9 for the Semantic FPN of ScalableViT, 1 for its UperNet.
+    """
+
+    power: float = 0.9
+
+    def __post_init__(self) -> None:
+        """Raise `SynthprobeError` for the first option that is wrong."""
+        super().__post_init__()
+        if not _is_number(self.power) or not self.power > 0:
+            raise SynthprobeError(f"power is {self.power!r}: it must be a number above 0.")
+
+    def after(self, step: int) -> float:
+        """The factor of a step without the warm-up."""
+        return (1 - step / self.steps) ** self.power
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultiStepSchedule(_AfterWarmUp):
+    """A tenth of the rate from each milestone on.
+
+    Parameters
+    ----------
+    milestones
+        As shares of the run: by default the starts of epochs 9 and 12 of 12, after the 8th and the
+        11th epoch, as for the detectors of ScalableViT.
+    factor
+        What the rate is multiplied by at each.
+    """
+
+    milestones: Sequence[float] = (8 / 12, 11 / 12)
+    factor: float = 0.1
+
+    def __post_init__(self) -> None:
+        """Raise `SynthprobeError` for the first option that is wrong."""
+        super().__post_init__()
+        _check_share("factor", self.factor)
+        if not isinstance(self.milestones, Sequence) or isinstance(self.milestones, str):
+            raise SynthprobeError(
+                f"milestones is {self.milestones!r}: it must be shares of the run, such as "
+                f"[0.6, 0.9]."
+            )
+        for share in self.milestones:
+            _check_share("a milestone", share)
+
+    def after(self, step: int) -> float:
+        """The factor of a step without the warm-up."""
+        return self.factor ** sum(step >= round(share * self.steps) for share in self.milestones)
+
+
+SCHEDULES: Final[Mapping[str, Callable[..., Callable[[int], float]]]] = {
     "ranger21": Ranger21Schedule,
     "constant": ConstantSchedule,
+    "cosine": CosineSchedule,
+    "polynomial": PolynomialSchedule,
+    "multi-step": MultiStepSchedule,
 }
 """By name."""
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _check_share(name: str, value: Any) -> None:
+    if not _is_number(value) or not 0 <= value <= 1:
+        raise SynthprobeError(f"{name} is {value!r}: it must be a number from 0 to 1.")
 
 
 def schedule(name: str, steps: int, **options: Any) -> Callable[[int], float]:
@@ -126,7 +248,7 @@ def schedule(name: str, steps: int, **options: Any) -> Callable[[int], float]:
     try:
         return SCHEDULES[name](steps=steps, **options)
     except TypeError as error:
-        known = [field.name for field in fields(SCHEDULES[name]) if field.name != "steps"]
+        known = [option for option in signature(SCHEDULES[name]).parameters if option != "steps"]
         wrong = next(option for option in options if option not in known)
         raise SynthprobeError(
             f"the schedule {name} has no option {wrong!r}: take of {', '.join(known) or 'none'}."

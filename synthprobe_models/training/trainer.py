@@ -21,7 +21,7 @@ from synthprobe_data import SynthprobeError
 from synthprobe_models.data.feed import BatchShare, Feed, RunStep, stream
 from synthprobe_models.data.source import DataFacts, Source
 from synthprobe_models.files import FolderError
-from synthprobe_models.losses import find_loss
+from synthprobe_models.losses import make_loss
 from synthprobe_models.networks.rank_and_color import (
     CLASSES_OF,
     TWO_TASK,
@@ -145,7 +145,7 @@ class Trainer:
             workers=machine.workers,
             share=machine.share,
         )
-        self.loss = find_loss(settings.loss)
+        self.loss = make_loss(settings.loss, settings.loss_options)
         self.optimizer = make_optimizer(
             settings.optimizer,
             self.network.parameters(),
@@ -159,6 +159,11 @@ class Trainer:
             steps=self.feed.steps * settings.epochs,
             **settings.schedule_options,
         )
+        if machine.share.world > 1 and getattr(self.optimizer, "needs_loss", False):
+            raise SynthprobeError(
+                f"the optimiser {settings.optimizer} trains in one process: start it without "
+                f"torchrun."
+            )
         self.at = RunStep()
         self.loss_sum = 0.0
         self.seconds = 0.0
@@ -208,21 +213,37 @@ class Trainer:
     def _step(self, model: nn.Module, batch: dict[str, Tensor], whole: int) -> float:
         """One step of the optimiser; the loss of this process' share of the batch."""
         rate = self.rate
+        if getattr(self.optimizer, "needs_loss", False):
+            return self._second_order_step(model, batch)
         loss = self._loss(model, batch)
         # Shares of a batch may differ in size: weighted, their mean is the loss of the batch.
         weight = len(batch["target"]) * self.machine.share.world / whole if batch else 0.0
         (loss * weight).backward()
-        value = float(loss.detach())
+        value = self._checked(loss.detach(), rate)
+        with self._states():
+            self.optimizer.step()
+            self.schedule.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        return value
+
+    def _second_order_step(self, model: nn.Module, batch: dict[str, Tensor]) -> float:
+        """One step of a method that computes the loss of a batch several times."""
+        optimizer: Any = self.optimizer
+        with self._states():
+            loss = optimizer.step(lambda: self._loss(model, batch))
+            self.schedule.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        return self._checked(loss.detach(), self.rate)
+
+    def _checked(self, loss: Any, rate: float) -> float:
+        """The loss as a number; `DivergedError` if it is none."""
+        value = float(loss)
         if not math.isfinite(value):
             step = self.at.epoch * self.feed.steps + self.at.step
             raise DivergedError(
                 f"the loss is {value} at step {step}, at a learning rate of {rate:.3g}: try a "
                 f"smaller rate, a longer warm-up, or the precision float32."
             )
-        with self._states():
-            self.optimizer.step()
-            self.schedule.step()
-        self.optimizer.zero_grad(set_to_none=True)
         return value
 
     def _loss(self, model: nn.Module, batch: dict[str, Tensor]) -> Tensor:
@@ -238,7 +259,10 @@ class Trainer:
         if queries is not None:
             target = target.flatten(2)[..., queries]
         extra = {"classes": find_classes(batch).to(self.device)} if self.two_tasks else {}
-        return self.loss(prediction.float(), target, **extra)
+        loss = self.loss(prediction.float(), target, **extra)
+        for weight, hint in getattr(self.network, "auxiliary", ()):  # of auxiliary heads
+            loss = loss + weight * self.loss(hint.float(), target, **extra)
+        return loss
 
     def _queries(self, positions: int) -> Tensor | None:
         """The positions at which the loss of this step is computed; ``None`` for all."""

@@ -20,8 +20,10 @@ TORCH = {
 }
 
 
-def test_the_names_are_the_papers_two_and_those_of_torch() -> None:
-    assert tuple(OPTIMIZERS) == ("paper", "ranger21", *TORCH)
+def test_the_names_are_the_papers_those_of_torch_and_those_of_the_notes() -> None:
+    papers = ("paper", "ranger21", "ranger21-norm-loss")
+    notes = ("notes-momentum", "notes-nesterov", "notes-adam", "notes-adamw", "newton", "lbfgs")
+    assert tuple(OPTIMIZERS) == (*papers, *TORCH, *notes)
 
 
 @pytest.mark.parametrize("name", TORCH)

@@ -197,8 +197,15 @@ def train(net: Any, optimizer: Any, schedule: Any, first: int, last: int) -> lis
         random = torch.Generator().manual_seed(step)
         x = torch.randn(16, 3, generator=random)
         optimizer.zero_grad()
-        (net(x) - x[:, :2] * x[:, 1:]).square().mean().backward()
-        optimizer.step()
+
+        def loss(x: torch.Tensor = x) -> torch.Tensor:
+            return (net(x) - x[:, :2] * x[:, 1:]).square().mean()
+
+        if getattr(optimizer, "needs_loss", False):
+            optimizer.step(loss)
+        else:
+            loss().backward()
+            optimizer.step()
         schedule.step()
     return [p.detach().clone() for p in net.parameters()]
 
@@ -227,12 +234,14 @@ def test_a_run_that_was_saved_and_loaded_goes_on_bit_for_bit(name, stop) -> None
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_every_optimiser_makes_a_loss_smaller(name) -> None:
     net, x = network(), torch.randn(64, 3, generator=torch.Generator().manual_seed(0))
-    optimizer = make_optimizer(name, net.parameters(), 0.03)
+    rate = 1.0 if name == "newton" else 0.03
+    optimizer = make_optimizer(name, net.parameters(), rate)
 
     def closure() -> torch.Tensor:
         optimizer.zero_grad()
         loss = (net(x) - x[:, :2]).square().mean()
-        loss.backward()
+        if not getattr(optimizer, "needs_loss", False):
+            loss.backward()
         return loss
 
     losses = [optimizer.step(closure).item() for _ in range(60)]  # type: ignore[attr-defined]
@@ -267,6 +276,26 @@ def test_prepared_gradients_have_what_their_names_say(seed, shape) -> None:
         assert all(abs(u.mean()) < 1e-12 for u in units(centralise(g).numpy()))
     if g.numel() > 2:
         assert divide_by_deviation(g).std().item() == pytest.approx(1)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(SHAPES))
+@settings(max_examples=20)
+def test_the_norm_loss_is_the_gradient_of_its_penalty(seed, shape) -> None:
+    weights = np.random.default_rng(seed).normal(size=shape)
+    parameter = parameter_of(weights)
+    penalty = sum((1 - torch.linalg.vector_norm(unit)) ** 2 for unit in units(parameter))
+    penalty.backward()
+    expected = weights - LR * 0.3 * parameter.grad.numpy()
+    drawn_in = ProbeOptimizer([parameter], LR, **OFF, norm_loss=0.3)
+    found = run(drawn_in, parameter, [np.zeros(shape)])
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_units_go_to_norm_1_by_the_norm_loss_alone() -> None:
+    parameter = parameter_of(np.array([[3.0, 4.0], [0.03, 0.04], [0.0, 0.0]]))
+    optimizer = ProbeOptimizer([parameter], 0.1, **OFF, norm_loss=0.5)
+    norms = np.linalg.norm(run(optimizer, parameter, [np.zeros((3, 2))] * 200), axis=1)
+    np.testing.assert_allclose(norms, [1, 1, 0], atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["paper", "ranger21"])
@@ -304,6 +333,7 @@ def test_groups_have_options_of_their_own() -> None:
         ({"normalisation": "max"}, "normalisation is 'max': it must be one of none, norm, dev"),
         ({"positive_negative": -1.0}, "positive_negative is -1.0"),
         ({"lookahead": 2.5}, "lookahead is 2.5: it must be a whole number"),
+        ({"norm_loss": -1.0}, "norm_loss is -1.0: it must not be negative"),
         ({"lookahead_blend": 1.5}, "lookahead_blend is 1.5: it must be from 0 to 1"),
     ],
 )

@@ -70,7 +70,7 @@ def test_schedules_set_the_learning_rate_and_can_be_pickled() -> None:
             optimizer.step()
             scheduler.step()
         assert rates == [0.5 * factor(step) for step in range(50)]
-    assert set(rates) == {0.5}, "the last one is constant"
+        assert (set(rates) == {0.5}) == (name == "constant")
 
 
 def test_the_warm_up_follows_the_optimiser() -> None:
@@ -81,8 +81,8 @@ def test_the_warm_up_follows_the_optimiser() -> None:
 
 
 def test_unknown_schedules_and_wrong_steps_are_said() -> None:
-    with pytest.raises(SynthprobeError, match="no schedule 'cosine': take one of ranger21, const"):
-        schedule("cosine", 10)
+    with pytest.raises(SynthprobeError, match="no schedule 'linear': take one of ranger21, const"):
+        schedule("linear", 10)
     with pytest.raises(SynthprobeError, match="steps is 0: it must be a whole number from 1"):
         schedule("ranger21", 0)
 
@@ -108,3 +108,50 @@ def test_the_shares_of_a_run_that_are_warm_up_and_warm_down_can_be_chosen() -> N
 def test_wrong_options_of_a_schedule_get_one_sentence(options, message) -> None:
     with pytest.raises(SynthprobeError, match=message):
         schedule("ranger21", 100, **options)
+
+
+@pytest.mark.parametrize("steps", [1, 7, 120])
+def test_cosine_polynomial_and_multi_step_are_torchs(steps) -> None:
+    """Factor by factor, against the schedulers of torch, which go from step to step."""
+    lr = torch.optim.lr_scheduler
+    theirs = {
+        ("cosine", ()): lambda o: lr.CosineAnnealingLR(o, steps),
+        ("cosine", (("floor", 0.1),)): lambda o: lr.CosineAnnealingLR(o, steps, eta_min=0.1),
+        ("polynomial", ()): lambda o: lr.PolynomialLR(o, steps, power=0.9),
+        ("polynomial", (("power", 1.0),)): lambda o: lr.PolynomialLR(o, steps, power=1.0),
+        ("multi-step", ()): lambda o: lr.MultiStepLR(
+            o, [round(8 / 12 * steps), round(11 / 12 * steps)]
+        ),
+    }
+    for (name, options), make in theirs.items():
+        optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], 1.0)
+        scheduler = make(optimizer)
+        factor = schedule(name, steps, **dict(options))
+        for step in range(steps):
+            assert factor(step) == pytest.approx(optimizer.param_groups[0]["lr"], abs=1e-9), name
+            optimizer.step()
+            scheduler.step()
+
+
+def test_a_warm_up_keeps_the_first_steps_down() -> None:
+    for name in ("cosine", "polynomial", "multi-step"):
+        plain, warm = schedule(name, 300), schedule(name, 300, warm_up_share=5 / 300)
+        assert [warm(step) / plain(step) for step in range(7)] == pytest.approx(
+            [0.2, 0.4, 0.6, 0.8, 1, 1, 1]
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("cosine", {"floor": 2}, "floor is 2: it must be a number from 0 to 1"),
+        ("polynomial", {"power": 0}, "power is 0: it must be a number above 0"),
+        ("multi-step", {"milestones": 3}, "milestones is 3: it must be shares of the run"),
+        ("multi-step", {"milestones": [8, 11]}, "a milestone is 8: it must be"),
+        ("multi-step", {"gamma": 0.1}, "has no option 'gamma': take of warm_up_share, milest"),
+        ("cosine", {"warm_up_share": -1}, "warm_up_share is -1"),
+    ],
+)
+def test_wrong_options_of_each_schedule_are_said(name, options, message) -> None:
+    with pytest.raises(SynthprobeError, match=message):
+        schedule(name, 10, **options)
