@@ -3,13 +3,16 @@
 Every loss is a mean over the samples of a batch of a value for each sample. Two halves of a batch
 therefore average to the whole, so that a run on several processes learns as a run on one, and a
 loss over a test set does not depend on its batches. (The public code of AdaBins takes one root over
-all pixels of a batch, for which neither holds; its formula is that of one picture.)
+all pixels of a batch, for which neither holds; its formula is that of one picture. `silog_of_batch`
+alone does so, too, as a report has it.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from functools import partial
+from inspect import signature
+from typing import Any, Final
 
 import torch
 from torch import Tensor
@@ -26,6 +29,7 @@ BACKGROUND_OF_TWO: Final = 1 / 2
 MIDDLE_OF_TWO: Final = 5 / 6
 """Of pictures with two ranks: what tells the background from rectangles, and the middle between the
 two."""
+BATCH_EPSILON: Final = 1e-6
 ADABINS_SCALE: Final = 10.0
 ADABINS_VARIANCE: Final = 0.85
 """The constants of AdaBins: the factor before the root, and the part of the squared mean that is
@@ -64,6 +68,38 @@ def silog(prediction: Tensor, target: Tensor, *, weight: float = 1 - ADABINS_VAR
     return _root(variance + weight * mean.square()).mean()
 
 
+def silog_of_batch(
+    prediction: Tensor,
+    target: Tensor,
+    *,
+    weight: float = 1 - ADABINS_VARIANCE,
+    epsilon: float = BATCH_EPSILON,
+) -> Tensor:
+    """SILog as the report on two tasks has it in code: one root over all valid pixels of a batch.
+
+    Both depths are clamped from below by `epsilon`, which is also added under the root; a pixel is
+    valid where the target is above 0. The report names neither `epsilon` nor `weight` (its gamma).
+    Unlike the other losses this is no mean over samples, so it depends on how they are batched.
+
+    Parameters
+    ----------
+    prediction, target
+        Depths, (n, 1, H, W). A prediction below `epsilon` is not learnt from.
+    weight
+        Of the squared mean.
+    epsilon
+        As above.
+    """
+    check_shapes(prediction, target)
+    predicted, true = (_at_least_single(one) for one in (prediction, target))
+    valid = true > 0
+    error = true.clamp(min=epsilon).log() - predicted.clamp(min=epsilon).log()
+    count = valid.sum().clamp(min=1)
+    mean = torch.where(valid, error, 0).sum() / count
+    variance = torch.where(valid, error - mean, 0).square().sum() / count
+    return (variance + weight * mean.square() + epsilon).sqrt()
+
+
 def mse(prediction: Tensor, target: Tensor) -> Tensor:
     """The mean squared error, over all entries of the target.
 
@@ -76,7 +112,14 @@ def mse(prediction: Tensor, target: Tensor) -> Tensor:
     return (predicted - true).square().mean()
 
 
-def two_task(prediction: Tensor, target: Tensor, *, classes: Tensor, weight: float = 0.5) -> Tensor:
+def two_task(
+    prediction: Tensor,
+    target: Tensor,
+    *,
+    classes: Tensor,
+    weight: float = 0.5,
+    of_batch: bool = False,
+) -> Tensor:
     """Depth and segmentation at once: (1 - weight) x cross entropy + weight x SILog.
 
     Parameters
@@ -89,12 +132,15 @@ def two_task(prediction: Tensor, target: Tensor, *, classes: Tensor, weight: flo
         The class of every pixel, whole numbers (n, H, W) from 0 to k - 1.
     weight
         The part of the depth, from 0 to 1.
+    of_batch
+        Whether the SILog is `silog_of_batch`, as in the report, or `silog`.
     """
     if not 0 <= weight <= 1:
         raise SynthprobeError(f"weight is {weight!r}: it must be from 0 to 1.")
     scores, depth = prediction[:, :-1], prediction[:, -1:]
     segmentation = F.cross_entropy(_at_least_single(scores), classes.long())
-    return (1 - weight) * segmentation + weight * silog(depth, target)
+    of_depth = silog_of_batch if of_batch else silog
+    return (1 - weight) * segmentation + weight * of_depth(depth, target)
 
 
 def rank_cross_entropy(prediction: Tensor, target: Tensor) -> Tensor:
@@ -119,6 +165,7 @@ def rank_cross_entropy(prediction: Tensor, target: Tensor) -> Tensor:
 LOSSES: Final[Mapping[str, Loss]] = {
     "scale-invariant": scale_invariant,
     "silog": silog,
+    "silog-of-batch": silog_of_batch,
     "mse": mse,
     "two-task": two_task,
     "rank-cross-entropy": rank_cross_entropy,
@@ -132,6 +179,38 @@ def find_loss(name: str) -> Loss:
     if name not in LOSSES:
         raise SynthprobeError(f"there is no loss {name!r}: take one of {', '.join(LOSSES)}.")
     return LOSSES[name]
+
+
+def make_loss(name: str, options: Mapping[str, Any] | None = None) -> Loss:
+    """A loss with options of its own.
+
+    Parameters
+    ----------
+    name
+        In `LOSSES`.
+    options
+        Such as ``weight`` of ``two-task``, the part of the depth; `SynthprobeError` for one that
+        the loss does not have, or that is no number from 0 to 1.
+    """
+    loss = find_loss(name)
+    if not options:
+        return loss
+    known = {
+        option.name: option.default
+        for option in signature(loss).parameters.values()
+        if option.kind is option.KEYWORD_ONLY and option.default is not option.empty
+    }
+    for option, value in options.items():
+        if option not in known:
+            raise SynthprobeError(
+                f"the loss {name} has no option {option!r}: take of {', '.join(known) or 'none'}."
+            )
+        if isinstance(known[option], bool):
+            if not isinstance(value, bool):
+                raise SynthprobeError(f"{option} is {value!r}: it must be true or false.")
+        elif isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+            raise SynthprobeError(f"{option} is {value!r}: it must be a number from 0 to 1.")
+    return partial(loss, **options)
 
 
 def check_shapes(prediction: Tensor, target: Tensor) -> None:

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from synthprobe_data import SynthprobeError
-from synthprobe_models.losses import LEAST_DEPTH, Loss, check_shapes
+from synthprobe_models.losses import ADABINS_VARIANCE, LEAST_DEPTH, Loss, check_shapes
 
 PAIRS: Final = 50_000
 """Pairs of pixels that `Ord` compares in a picture, as published."""
@@ -271,6 +271,92 @@ class SegmentationAccuracy(Metric):
         scores, classes = extra["scores"].cpu(), extra["classes"].cpu()
         right = (scores.argmax(1) == classes) & ~scores.isnan().any(1)
         return _shares(right.flatten(1))
+
+
+class SilogRmse(Metric):
+    """A hundred times the root of the variance of the log error and 0.15 times its squared mean.
+
+    The figure by which the report on two tasks judges depth. Predictions below `LEAST_DEPTH` are
+    raised to it, as others have no logarithm.
+    """
+
+    name = "silog_rmse"
+    title = "SILog-RMSE"
+    higher_is_better = False
+    meaning = "100 x root of the variance of the log error + 0.15 x its squared mean"
+
+    def _measure(
+        self, prediction: Tensor, target: Tensor, extra: Mapping[str, Tensor]
+    ) -> Sequence[float]:
+        p, t = _rows(prediction, target)
+        errors = p.clamp(min=LEAST_DEPTH).log() - t.log()
+        return [100 * _silog(row) for row in errors]
+
+
+def _silog(error: Tensor) -> float:
+    mean = error.mean()
+    square = (error - mean).square().mean() + (1 - ADABINS_VARIANCE) * mean.square()
+    return math.sqrt(square.item())
+
+
+class MeanIou(Metric):
+    """The intersection over union of each class over all pixels of all pictures, then their mean.
+
+    Classes that occur neither in the pictures nor among what was found have no say. Scores and
+    classes come as for `SegmentationAccuracy`. The pixels are counted in `confusion`, so that the
+    result does not depend on batches; the `values` of the pictures are those of each by itself.
+    """
+
+    name = "mean_iou"
+    title = "mIoU"
+    higher_is_better = True
+    meaning = "mean over classes of the intersection over union of all pixels of the class"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.confusion = torch.zeros(0, 0, dtype=torch.long)
+        """Pixels by true class (rows) and by the class that was found (columns)."""
+
+    def _measure(
+        self, prediction: Tensor, target: Tensor, extra: Mapping[str, Tensor]
+    ) -> Sequence[float]:
+        scores, classes = extra["scores"].cpu(), extra["classes"].cpu()
+        counted = confusion_matrices(scores, classes)
+        total = counted.sum(0)
+        self.confusion = total if not len(self.confusion) else self.confusion + total
+        return [mean_iou(one) for one in counted]
+
+    def compute(self) -> float:
+        """The mean over classes of all pixels so far; NaN if there were none."""
+        return mean_iou(self.confusion)
+
+
+def confusion_matrices(scores: Tensor, classes: Tensor) -> Tensor:
+    """For each picture its pixels by true class and by the class with the highest score.
+
+    Parameters
+    ----------
+    scores, classes
+        (n, k, H, W), and whole numbers (n, H, W) from 0 to k - 1.
+
+    Returns
+    -------
+    Tensor
+        Whole numbers (n, k, k); a row is a true class.
+    """
+    n, k = scores.shape[:2]
+    pairs = (classes.long() * k + scores.argmax(1)).flatten(1)
+    counted = torch.zeros(n, k * k, dtype=torch.long)
+    counted.scatter_add_(1, pairs, torch.ones_like(pairs))
+    return counted.view(n, k, k)
+
+
+def mean_iou(confusion: Tensor) -> float:
+    """The mean over classes of their intersection over union; NaN without a pixel."""
+    both = confusion.diagonal().tolist()
+    either = (confusion.sum(0) + confusion.sum(1) - confusion.diagonal()).tolist()
+    shares = [b / e for b, e in zip(both, either, strict=True) if e]
+    return math.fsum(shares) / len(shares) if shares else math.nan
 
 
 class MeanLoss(Metric):

@@ -27,6 +27,7 @@ LISTS: Final[Mapping[str, Callable[[str], bool]]] = {
     "--options": _is_pair,
     "--optimizer-options": _is_pair,
     "--schedule-options": _is_pair,
+    "--loss-options": _is_pair,
     "--rows": _is_no_table,
 }
 """By option: whether a word after its first one is one more of it."""
@@ -108,6 +109,7 @@ _WORDS: Final = {
     "precision": "float32 or bfloat16",
     "optimizer_options": 'as JSON, such as {"lookahead": 0}',
     "schedule_options": 'as JSON, such as {"floor": 0.1}',
+    "loss_options": 'as JSON, such as {"weight": 0.25}',
 }
 """What the settings of a run without a range are."""
 

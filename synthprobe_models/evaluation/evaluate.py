@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import torch
@@ -16,8 +17,8 @@ from synthprobe_data import SynthprobeError
 from synthprobe_models.data.draws import apart
 from synthprobe_models.data.torch_datasets import ShardDataset, StreamDataset
 from synthprobe_models.evaluation.align import align_batch
-from synthprobe_models.losses import find_loss
-from synthprobe_models.metrics import MeanLoss, Metric, SegmentationAccuracy
+from synthprobe_models.losses import make_loss
+from synthprobe_models.metrics import MeanIou, MeanLoss, Metric, SegmentationAccuracy, SilogRmse
 from synthprobe_models.networks.rank_and_color import (
     CLASSES_OF,
     TWO_TASK,
@@ -73,6 +74,8 @@ class Evaluation:
     """The worst samples with the cues that it missed, if that was asked."""
     aligned: str | None = None
     """Why each picture was given a scale and a shift, if it was."""
+    confusion: list[list[int]] | None = None
+    """Of two tasks: the pixels by true class (rows) and by the class that was found (columns)."""
 
 
 def evaluate(
@@ -80,6 +83,7 @@ def evaluate(
     samples: ShardDataset | StreamDataset,
     *,
     loss: str,
+    loss_options: Mapping[str, Any] | None = None,
     limit: int | None = None,
     worst: int = 0,
     order: bool = False,
@@ -97,6 +101,8 @@ def evaluate(
         One split of a file, or a stream of some length.
     loss
         The name of a loss.
+    loss_options
+        Its options.
     limit
         Only the first so many samples.
     worst
@@ -121,10 +127,12 @@ def evaluate(
     both = loss == TWO_TASK
     measured: list[Metric] = [make() for make in probe.metrics]
     beside = CLASSES_OF if both else ()
-    mean_loss = MeanLoss(find_loss(loss))
+    mean_loss = MeanLoss(make_loss(loss, loss_options))
+    by_class = MeanIou()
     if both:
-        mean_loss = MeanLoss(loss_of_both, extra=("scores", "classes"))
-        measured.append(SegmentationAccuracy())
+        with_options = partial(loss_of_both, loss=make_loss(loss, loss_options))
+        mean_loss = MeanLoss(with_options, extra=("scores", "classes"))
+        measured += [SilogRmse(), SegmentationAccuracy(), by_class]
     metrics = [mean_loss, *measured]
     observers: list[Metric | OrderMetrics] = [*metrics]
     by_cue: OrderMetrics | None = None
@@ -170,6 +178,7 @@ def evaluate(
         worst=[(index, losses[index]) for index in highest_first[:worst]],
         order=found,
         aligned=aligned,
+        confusion=by_class.confusion.tolist() if both else None,
     )
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from synthprobe_data import Config, RdeConfig, SynthprobeError
-from synthprobe_models.losses import two_task
+from synthprobe_models.losses import Loss, two_task
 from synthprobe_models.networks.heads import TwoTaskNetwork, color_classes
 from synthprobe_models.registry import NETWORKS
 
@@ -83,9 +83,11 @@ def find_classes(batch: Mapping[str, Tensor]) -> Tensor:
     return color_classes(*(batch[name] for name in CLASSES_OF))
 
 
-def loss_of_both(depth: Tensor, target: Tensor, *, scores: Tensor, classes: Tensor) -> Tensor:
-    """`two_task` of a depth and of scores that are given one by one."""
-    return two_task(torch.cat([scores, depth], 1), target, classes=classes)
+def loss_of_both(
+    depth: Tensor, target: Tensor, *, scores: Tensor, classes: Tensor, loss: Loss = two_task
+) -> Tensor:
+    """`two_task`, or this with options, of a depth and of scores that are given one by one."""
+    return loss(torch.cat([scores, depth], 1), target, classes=classes)
 
 
 def _has_both(build: object) -> bool:

@@ -229,6 +229,7 @@ def evaluate_checkpoint(
             network,
             samples,
             loss=saved.settings.loss,
+            loss_options=saved.settings.loss_options,
             worst=worst,
             order=True,
             aligned=aligned,
@@ -378,13 +379,19 @@ def _result(trainer: Trainer, command: str | None) -> dict[str, Any]:
     """The figures of a run that is complete."""
     settings, source = trainer.settings, trainer.source
     test = evaluate(
-        trainer.network, source.test, loss=settings.loss, order=True, device=trainer.device
+        trainer.network,
+        source.test,
+        loss=settings.loss,
+        loss_options=settings.loss_options,
+        order=True,
+        device=trainer.device,
     )
     further = {title: _elsewhere(trainer, samples) for title, samples in source.further.items()}
     train = evaluate(
         trainer.network,
         source.train,
         loss=settings.loss,
+        loss_options=settings.loss_options,
         limit=min(trainer.feed.samples, test.samples),
         device=trainer.device,
     )
@@ -398,6 +405,7 @@ def _result(trainer: Trainer, command: str | None) -> dict[str, Any]:
         "test_samples": test.samples,
         "test": test.metrics,
         **({} if test.order is None else {"order": test.order.to_dict()}),
+        **({} if test.confusion is None else {"confusion": test.confusion}),
         **({"further": further} if further else {}),
         "train_samples": train.samples,
         "train": train.metrics,
@@ -419,6 +427,7 @@ def _elsewhere(trainer: Trainer, samples: ShardDataset) -> dict[str, Any]:
                 trainer.network,
                 samples,
                 loss=trainer.settings.loss,
+                loss_options=trainer.settings.loss_options,
                 order=True,
                 device=trainer.device,
             )

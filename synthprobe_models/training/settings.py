@@ -32,6 +32,7 @@ _DECIDED: Final[Mapping[str, Mapping[str, str]]] = {
         "name": "it is the setting schedule",
         "optimizer": "it is a setting of its own",
     },
+    "loss_options": {},
 }
 """By the settings that are options of something: names that they cannot have, and why."""
 
@@ -51,8 +52,8 @@ class TrainSettings(Config):
     optimizer, schedule, loss
         By their names.
     weight_decay
-        Decoupled from the gradient for ``paper``, ``ranger21`` and ``adamw``, and added to it by
-        torch's other optimisers.
+        Decoupled from the gradient for ``paper``, ``ranger21``, ``adamw`` and ``notes-adamw``, and
+        added to it by the other optimisers.
     width
         Channels of the network; the probe's own by default.
     frame
@@ -74,8 +75,9 @@ class TrainSettings(Config):
         Of the forward pass.
     options
         Options of the structure.
-    optimizer_options, schedule_options
-        Options of the optimiser, such as the parts of ``paper``, and of the schedule.
+    optimizer_options, schedule_options, loss_options
+        Options of the optimiser, such as the parts of ``paper``, of the schedule, and of the loss,
+        such as ``weight`` of ``two-task``, the part of the depth.
     """
 
     name: str
@@ -98,6 +100,7 @@ class TrainSettings(Config):
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     optimizer_options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     schedule_options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    loss_options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def validate(self) -> None:
         """Raise `SynthprobeError` for the first setting that is wrong."""

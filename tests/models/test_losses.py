@@ -16,9 +16,11 @@ from synthprobe_models.losses import (  # noqa: E402
     LEAST_DEPTH,
     LOSSES,
     find_loss,
+    make_loss,
     mse,
     scale_invariant,
     silog,
+    silog_of_batch,
     two_task,
 )
 from synthprobe_models.probes import PROBES  # noqa: E402
@@ -74,6 +76,47 @@ def test_silog_is_variance_plus_weighted_squared_mean_then_its_root(weight) -> N
     prediction, target = depths(5)
     loss = silog(*tensors(prediction, target), weight=weight)
     assert loss.item() == pytest.approx(plain_silog(prediction, target, weight), rel=1e-12)
+
+
+def plain_silog_of_batch(prediction: np.ndarray, target: np.ndarray, gamma: float) -> float:
+    """Code snippet 5 of the report, pixel by pixel."""
+    errors = [
+        math.log(max(t, 1e-6)) - math.log(max(p, 1e-6))
+        for p, t in zip(prediction.flat, target.flat, strict=True)
+        if t > 0
+    ]
+    mean = sum(errors) / len(errors)
+    variance = sum((error - mean) ** 2 for error in errors) / len(errors)
+    return math.sqrt(variance + gamma * mean**2 + 1e-6)
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.15, 1.0])
+def test_silog_of_the_batch_has_one_root_a_mask_and_an_epsilon(weight) -> None:
+    prediction, target = depths(12)
+    target[0, 0, :2] = 0
+    prediction[1, 0, 0, 0] = -3
+    loss = silog_of_batch(*tensors(prediction, target), weight=weight)
+    expected = plain_silog_of_batch(prediction, target, weight)
+    assert loss.item() == pytest.approx(expected, rel=1e-12)
+    target[:] = 0
+    assert silog_of_batch(*tensors(prediction, target)).item() == pytest.approx(1e-3)
+
+
+def test_options_of_a_loss_are_known_and_in_their_range() -> None:
+    depth, target = tensors(*depths(13))
+    classes = torch.zeros(len(target), *target.shape[2:], dtype=torch.long)
+    prediction = torch.cat([torch.zeros_like(depth), torch.ones_like(depth), depth], 1)
+    loss = make_loss("two-task", {"weight": 1, "of_batch": True})
+    assert torch.equal(loss(prediction, target, classes=classes), silog_of_batch(depth, target))
+    assert make_loss("mse", {}) is mse
+    for name, options, message in [
+        ("two-task", {"weights": 0.5}, "two-task has no option 'weights': take of weight, of_b"),
+        ("mse", {"weight": 0.5}, "the loss mse has no option 'weight': take of none"),
+        ("two-task", {"weight": 1.5}, "weight is 1.5: it must be a number from 0 to 1"),
+        ("two-task", {"of_batch": 1}, "of_batch is 1: it must be true or false"),
+    ]:
+        with pytest.raises(SynthprobeError, match=message):
+            make_loss(name, options)
 
 
 def test_without_weight_silog_does_not_see_the_scale() -> None:
@@ -167,7 +210,8 @@ def test_shapes_that_would_broadcast_are_refused() -> None:
 
 
 def test_losses_are_found_by_name_and_every_probe_has_one() -> None:
-    assert tuple(LOSSES) == ("scale-invariant", "silog", "mse", "two-task", "rank-cross-entropy")
+    names = "scale-invariant silog silog-of-batch mse two-task rank-cross-entropy"
+    assert tuple(LOSSES) == tuple(names.split())
     assert find_loss("mse") is mse
     for probe in PROBES.values():
         losses = {probe.preset(size).get("loss", "mse") for size in PRESET_NAMES}

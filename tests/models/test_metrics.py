@@ -22,11 +22,13 @@ from synthprobe_models.metrics import (  # noqa: E402
     Delta,
     Iou,
     MaskedCodeAccuracy,
+    MeanIou,
     MeanLoss,
     Metric,
     Ord,
     Rmse,
     ShownCodeAccuracy,
+    SilogRmse,
     directions,
     generalisation_gap,
     pixel_pairs,
@@ -92,6 +94,65 @@ def plain_iou(prediction: np.ndarray, target: np.ndarray) -> float:
     found = {i for i, value in enumerate(prediction) if value > 0.5}
     there = {i for i, value in enumerate(target) if value == 1}
     return len(found & there) / len(found | there) if found | there else 1.0
+
+
+def scored_batch(seed: int, samples: int) -> Batch:
+    """Depths, and the scores of four classes, of which not all occur in every picture."""
+    random = np.random.default_rng(seed)
+    depth = depth_batch(seed, samples)
+    classes = random.integers(0, random.integers(2, 5, (samples, 1, 1)), (samples, 5, 6))
+    scores = random.normal(size=(samples, 4, 5, 6))
+    scores[:, 0] += classes == 0
+    extra = {"scores": torch.from_numpy(scores), "classes": torch.from_numpy(classes)}
+    return {**depth, **extra}
+
+
+def plain_silog_rmse(prediction: np.ndarray, target: np.ndarray) -> float:
+    errors = [
+        math.log(max(p, 1 / 256)) - math.log(t) for p, t in zip(prediction, target, strict=True)
+    ]
+    mean = sum(errors) / len(errors)
+    variance = sum((error - mean) ** 2 for error in errors) / len(errors)
+    return 100 * math.sqrt(variance + 0.15 * mean**2)
+
+
+def plain_mean_iou(scores: np.ndarray, classes: np.ndarray) -> float:
+    """Of (n, 4, H, W) and (n, H, W), class by class, as sets of pixels."""
+    found = scores.argmax(1)
+    shares = []
+    for one in range(4):
+        there, claimed = ({*zip(*np.nonzero(x == one), strict=True)} for x in (classes, found))
+        if there | claimed:
+            shares.append(len(there & claimed) / len(there | claimed))
+    return sum(shares) / len(shares)
+
+
+@pytest.mark.parametrize("sizes", [[7], [1, 2, 4]])
+def test_mean_iou_is_that_of_all_pixels_and_counts_every_pixel_once(sizes) -> None:
+    batch = scored_batch(5, 7)
+    metric = MeanIou()
+    fed(metric, batch, sizes)
+    scores, classes = batch["scores"].numpy(), batch["classes"].numpy()
+    assert metric.compute() == pytest.approx(plain_mean_iou(scores, classes), rel=1e-14)
+    each = [plain_mean_iou(scores[i : i + 1], classes[i : i + 1]) for i in range(7)]
+    assert metric.values == pytest.approx(each, rel=1e-14)
+    found, counted = scores.argmax(1), np.zeros((4, 4), int)
+    for i in np.ndindex(classes.shape):
+        counted[classes[i], found[i]] += 1
+    assert metric.confusion.tolist() == counted.tolist()
+    assert math.isnan(MeanIou().compute())
+
+
+@pytest.mark.parametrize("sizes", [[7], [3, 4]])
+def test_silog_rmse_is_its_formula(sizes) -> None:
+    batch = depth_batch(6, 7)
+    batch["prediction"][0, 0, 0, 0] = -1
+    rows = zip(
+        *(batch[k].flatten(1).double().numpy() for k in ("prediction", "target")), strict=True
+    )
+    expected = [plain_silog_rmse(p, t) for p, t in rows]
+    metric = fed(SilogRmse(), batch, sizes)
+    assert metric.values == pytest.approx(expected, rel=1e-12)
 
 
 def plain_accuracy(prediction: np.ndarray, target: np.ndarray, masked: np.ndarray) -> float | None:
@@ -288,7 +349,7 @@ def test_a_metric_of_another_package_is_known_by_its_name(monkeypatch) -> None:
 
 def test_every_metric_says_in_words_what_it_is() -> None:
     names = [make().name for probe in PROBES.values() for make in probe.metrics]
-    said = directions([*names, "loss", "segmentation_accuracy", GAP])
+    said = directions([*names, "loss", "segmentation_accuracy", "mean_iou", "silog_rmse", GAP])
     assert said["meaning"]["delta"].startswith("share of pixels that are off")
     assert said["lower_is_better"]["delta"]
     assert said["lower_is_better"][GAP]

@@ -81,12 +81,41 @@ def test_a_network_for_two_tasks_learns_both(file, tmp_path, name: str) -> None:
     source = open_source(file)
     before = build_network(settings, source.facts).state_dict()
     result = train_run(settings, source, tmp_path / "run", machine=QUIET, picture_every=1)
-    assert set(result["test"]) == {"loss", "ord", "delta", "rmse", "segmentation_accuracy"}
+    of_two = {"silog_rmse", "segmentation_accuracy", "mean_iou"}
+    assert set(result["test"]) == {"loss", "ord", "delta", "rmse"} | of_two
+    pixels = np.asarray(result["confusion"]).sum()
+    assert pixels == result["test_samples"] * CONFIG.height * CONFIG.width
     after = torch.load(tmp_path / "run" / "checkpoint.pt", weights_only=True)["model"]
     part = "branch.head" if name == "deeplab-shared" else "segmentation"
     learnt = [key for key, value in before.items() if not torch.equal(value, after[key])]
     assert any(key.startswith(part) and key.endswith("weight") for key in learnt)
     assert any(key.startswith("encoder") and key.endswith("weight") for key in learnt)
+
+
+def test_the_weight_of_the_tasks_is_that_of_training_and_of_evaluation(file, tmp_path) -> None:
+    source = open_source(file)
+    torch.manual_seed(0)
+    network, samples = Both(), ShardDataset(file, "train")
+    by_weight = {
+        weight: evaluate(network, samples, loss="two-task", loss_options={"weight": weight})
+        for weight in (0.0, 0.25, 1.0)
+    }
+    losses = {weight: found.metrics["loss"] for weight, found in by_weight.items()}
+    assert losses[0.25] == pytest.approx(0.75 * losses[0.0] + 0.25 * losses[1.0], rel=1e-12)
+    results = []
+    for weight in (0.0, 1.0):
+        settings = small_settings(
+            name="deeplab-branched", width=2, loss="two-task", loss_options={"weight": weight}
+        )
+        out = tmp_path / str(weight)
+        train_run(settings, source, out, machine=QUIET, picture_every=0)
+        results.append(torch.load(out / "checkpoint.pt", weights_only=True)["model"])
+    start = build_network(settings, source.facts).state_dict()
+    for part, untouched in (("depth.head", 0), ("segmentation.head", 1)):
+        name = f"{part}.weight"
+        decayed = torch.allclose(results[untouched][name], start[name], rtol=1e-2)
+        assert decayed, "only the weight decay moves what the loss does not see"
+        assert not torch.allclose(results[1 - untouched][name], start[name], rtol=1e-2)
 
 
 def test_the_classes_of_a_network_are_those_of_the_samples(file, tmp_path) -> None:
