@@ -90,6 +90,19 @@ class Structure:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PublishedCount:
+    """A published number of parameters that a whole network, or a part of it, must have."""
+
+    parameters: int
+    of: str
+    """What was counted, in a few words."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Of the network, as far as they are not the defaults."""
+    part: str = ""
+    """The submodule that was counted; all of the network by default."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Network:
     """A whole network, from the input of a probe to its output."""
 
@@ -102,6 +115,8 @@ class Network:
     """The probes that it fits."""
     is_frame: bool = False
     """Whether it is what structures are put into, without one."""
+    published: tuple[PublishedCount, ...] = ()
+    """Beside those of the paper's tables."""
 
 
 STRUCTURES: Final[dict[str, Structure]] = {}
@@ -159,6 +174,7 @@ def network(
     title: str | None = None,
     source: str = "",
     is_frame: bool = False,
+    published: Sequence[PublishedCount] = (),
 ) -> Callable[[_Built], _Built]:
     """Give a whole network its name: a decorator for its class, or for what builds it.
 
@@ -170,6 +186,8 @@ def network(
         The probes that it fits.
     is_frame
         Whether it is what structures are put into, without one.
+    published
+        Counts that it must have.
     """
 
     def register(build: _Built) -> _Built:
@@ -181,6 +199,7 @@ def network(
             build=build,
             probes=tuple(probes),
             is_frame=is_frame,
+            published=tuple(published),
         )
         return build
 

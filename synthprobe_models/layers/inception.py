@@ -33,20 +33,20 @@ class InceptionModule(nn.Module):
         one, three, five, pooled = branch_channels(outputs)
         self.branches = nn.ModuleList()
         if one:
-            self.branches.append(_convolution(inputs, one, 1))
+            self.branches.append(convolution(inputs, one, 1))
         if three:
             inner = max(1, 3 * three // 4)
             self.branches.append(
-                nn.Sequential(_convolution(inputs, inner, 1), _convolution(inner, three, 3))
+                nn.Sequential(convolution(inputs, inner, 1), convolution(inner, three, 3))
             )
         if five:
             inner = max(1, five // 2)
             self.branches.append(
-                nn.Sequential(_convolution(inputs, inner, 1), _convolution(inner, five, 5))
+                nn.Sequential(convolution(inputs, inner, 1), convolution(inner, five, 5))
             )
         if pooled:
             pool = nn.MaxPool2d(3, stride=1, padding=1)
-            self.branches.append(nn.Sequential(pool, _convolution(inputs, pooled, 1)))
+            self.branches.append(nn.Sequential(pool, convolution(inputs, pooled, 1)))
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (batch, inputs, H, W) to (batch, outputs, H, W)."""
@@ -65,5 +65,7 @@ def branch_channels(outputs: int) -> tuple[int, ...]:
     return tuple(stop - start for start, stop in pairwise(ends))
 
 
-def _convolution(inputs: int, outputs: int, kernel: int) -> nn.Sequential:
-    return nn.Sequential(nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2), nn.ReLU())
+def convolution(inputs: int, outputs: int, kernel: int, *, stride: int = 1) -> nn.Sequential:
+    """A convolution with a bias, and a ReLU."""
+    padding = kernel // 2
+    return nn.Sequential(nn.Conv2d(inputs, outputs, kernel, stride, padding), nn.ReLU())

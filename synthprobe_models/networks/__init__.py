@@ -2,6 +2,26 @@
 
 from __future__ import annotations
 
-from synthprobe_models.networks import adaptive_depth, deeplab, two_task_attention, unet
+from synthprobe_models.networks import (
+    adaptive_depth,
+    anynet,
+    deeplab,
+    googlenet,
+    mobile,
+    resnets,
+    two_task_attention,
+    unet,
+    vit,
+)
 
-__all__ = ["adaptive_depth", "deeplab", "two_task_attention", "unet"]
+__all__ = [
+    "adaptive_depth",
+    "anynet",
+    "deeplab",
+    "googlenet",
+    "mobile",
+    "resnets",
+    "two_task_attention",
+    "unet",
+    "vit",
+]

@@ -15,10 +15,13 @@ from synthprobe_models.networks.deeplab import Decoder
 from synthprobe_models.networks.heads import resize
 from synthprobe_models.networks.resnet import Features, ResNet18
 from synthprobe_models.networks.tokens import TokenBlock, edge_of, extract_latents
-from synthprobe_models.registry import REPORT, network
+from synthprobe_models.registry import REPORT, PublishedCount, network
 
 LATENTS: Final = ("decoder", "encoder", "aspp")
 """The features that the bins may be found from."""
+POSITIONS: Final = ("none", "queries", "input")
+"""What learned positions of the bins are added to."""
+POSITION_DEVIATION: Final = 0.02
 
 
 class AdaptiveBins(nn.Module):
@@ -39,6 +42,12 @@ class AdaptiveBins(nn.Module):
         How many transformer blocks.
     heads, expansion, dropout
         Of each block.
+    dimension
+        Channels of the tokens, and of what they are made of; `width` by default. With others, a
+        linear map takes the tokens to `width` for the similarities, behind the map to their values.
+    positions
+        What learned positions of the bins are added to in each block: nothing, the queries, or once
+        the tokens that come in.
     """
 
     def __init__(
@@ -51,14 +60,27 @@ class AdaptiveBins(nn.Module):
         heads: int = 4,
         expansion: int = 4,
         dropout: float = 0.0,
+        dimension: int | None = None,
+        positions: str = "none",
     ) -> None:
         super().__init__()
+        if positions not in POSITIONS:
+            raise SynthprobeError(
+                f"positions is {positions!r}: take one of {', '.join(POSITIONS)}."
+            )
+        channels = width if dimension is None else dimension
         self.edge = edge_of(bins)
         self.queries = nn.Conv2d(width, width, 3, padding=1)
         self.blocks = nn.Sequential(
-            *(TokenBlock(width, heads, expansion, dropout) for _ in range(layers))
+            *(TokenBlock(channels, heads, expansion, dropout) for _ in range(layers))
         )
-        self.values = nn.Linear(width, outputs)
+        self.values = nn.Linear(channels, outputs)
+        self.reduce = nn.Linear(channels, width) if channels != width else None
+        self.places = positions
+        self.positions: nn.Parameter | None = None
+        if positions != "none":
+            drawn = POSITION_DEVIATION * torch.randn(1, bins, channels)
+            self.positions = nn.Parameter(drawn)
 
     def find(self, features: Tensor, latents: Tensor) -> tuple[Tensor, Tensor]:
         """The weights of the bins at each pixel and their values.
@@ -68,7 +90,7 @@ class AdaptiveBins(nn.Module):
         features
             Where depth is wanted: (batch, width, H, W).
         latents
-            What the bins are made of: (batch, width, h, w).
+            What the bins are made of: (batch, dimension, h, w).
 
         Returns
         -------
@@ -76,8 +98,14 @@ class AdaptiveBins(nn.Module):
             The weights (batch, bins, H, W), which add up to 1 over the bins, and the values
             (batch, bins, outputs).
         """
-        bins = self.blocks(extract_latents(latents, self.edge))
-        similarity = torch.einsum("bchw,bnc->bnhw", self.queries(features), bins)
+        bins = extract_latents(latents, self.edge)
+        if self.positions is not None and self.places == "input":
+            bins = bins + self.positions
+        asked = self.positions if self.places == "queries" else None
+        for block in self.blocks:
+            bins = block(bins, None, asked)
+        compared = bins if self.reduce is None else self.reduce(bins)
+        similarity = torch.einsum("bchw,bnc->bnhw", self.queries(features), compared)
         return similarity.softmax(dim=1), self.values(bins)
 
     def forward(self, features: Tensor, latents: Tensor) -> Tensor:
@@ -97,31 +125,51 @@ class AdaptiveBranch(nn.Module):
     latents
         The features that the bins are made of: those of the decoder, the deep ones of the encoder
         (through a linear map), or those of an ASPP.
+    double
+        Whether the bins have 8 width channels, 512 as the report has it, instead of 4 width. Those
+        of the encoder are then taken as they are.
     options
         Those of `AdaptiveBins`.
     """
 
-    def __init__(self, outputs: int, width: int, latents: str = "decoder", **options: Any) -> None:
+    def __init__(
+        self,
+        outputs: int,
+        width: int,
+        latents: str = "decoder",
+        double: bool = False,
+        **options: Any,
+    ) -> None:
         super().__init__()
         self.decoder = Decoder(8 * width, width, 4 * width, skip=width, convolutions=3)
         self.head = Pointwise(4 * width, 4 * width)
         self.latents: nn.Module | None = None
+        channels = 8 * width if double else 4 * width
         if latents == "encoder":
-            self.latents = Pointwise(8 * width, 4 * width)
+            self.latents = nn.Identity() if double else Pointwise(8 * width, 4 * width)
         elif latents == "aspp":
-            self.latents = Aspp(8 * width, 4 * width)
-        elif latents != "decoder":
+            self.latents = Aspp(8 * width, channels)
+        elif latents == "decoder":
+            self.latents = Pointwise(4 * width, channels) if double else None
+        else:
             raise SynthprobeError(f"latents is {latents!r}: take one of {', '.join(LATENTS)}.")
-        self.bins = AdaptiveBins(4 * width, outputs, **options)
+        self.of_encoder = latents in ("encoder", "aspp")
+        self.bins = AdaptiveBins(4 * width, outputs, dimension=channels, **options)
 
     def forward(self, features: Features) -> Tensor:
         """The depth, as fine as the fine features."""
         decoded = self.head(self.decoder(features.deep, features.fine))
-        latents = decoded if self.latents is None else self.latents(features.deep)
-        return self.bins(decoded, latents)
+        latents = features.deep if self.of_encoder else decoded
+        return self.bins(decoded, latents if self.latents is None else self.latents(latents))
 
 
-@network("adaptive-depth", title="Adaptive depth", source=REPORT, probes=["rde"])
+@network(
+    "adaptive-depth",
+    title="Adaptive depth",
+    source=REPORT,
+    probes=["rde"],
+    published=[PublishedCount(parameters=16_715_137, of="as in the report")],
+)
 class AdaptiveDepth(nn.Module):
     """An encoder, a decoder without ASPP, and adaptive bins.
 
@@ -133,7 +181,9 @@ class AdaptiveDepth(nn.Module):
         Height and width of the pictures; any.
     width
         Channels of the first stage of the encoder; all other channels go with it.
-    latents, options
+    dilated
+        As for `ResNet18`.
+    latents, double, options
         As for `AdaptiveBranch`.
     """
 
@@ -144,11 +194,12 @@ class AdaptiveDepth(nn.Module):
         shape: Sequence[int],
         *,
         width: int = 64,
+        dilated: bool = True,
         latents: str = "decoder",
         **options: Any,
     ) -> None:
         super().__init__()
-        self.encoder = ResNet18(inputs, width)
+        self.encoder = ResNet18(inputs, width, dilated=dilated)
         self.depth = AdaptiveBranch(outputs, width, latents, **options)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any, Final
 
 import torch
 from torch import Tensor, nn
 
 from synthprobe_models.layers.aspp import RATES, Aspp
+from synthprobe_models.layers.attention import check_sizes
 from synthprobe_models.layers.convolution import conv_norm
 from synthprobe_models.layers.parts import Pointwise
 from synthprobe_models.networks.heads import (
     CLASSES,
+    DEPTH_LIMITS,
     BranchedNetwork,
+    DepthMap,
     TwoTaskNetwork,
     TwoTasks,
     resize,
 )
 from synthprobe_models.networks.resnet import Features, ResNet18
-from synthprobe_models.registry import DEEPLAB, network
+from synthprobe_models.registry import DEEPLAB, PublishedCount, network
 
 
 class Decoder(nn.Module):
@@ -70,12 +74,33 @@ class Branch(nn.Module):
         Channels of the first stage of the encoder.
     rates
         The dilations of the ASPP.
+    skip, convolutions
+        Of the decoder; three quarters of the channels and two by default, as the report's counts
+        have it. Its code has all of the channels and three.
+    aspp
+        Whether there is an ASPP, or a 1x1 convolution in its place.
     """
 
-    def __init__(self, outputs: int, width: int, rates: Sequence[int]) -> None:
+    def __init__(
+        self,
+        outputs: int,
+        width: int,
+        rates: Sequence[int],
+        *,
+        skip: int | None = None,
+        convolutions: int = 2,
+        aspp: bool = True,
+    ) -> None:
         super().__init__()
-        self.aspp = Aspp(8 * width, 4 * width, rates)
-        self.decoder = Decoder(4 * width, width, 4 * width, skip=reduced(width))
+        check_sizes(convolutions=convolutions)
+        self.aspp = Aspp(8 * width, 4 * width, rates) if aspp else Pointwise(8 * width, 4 * width)
+        self.decoder = Decoder(
+            4 * width,
+            width,
+            4 * width,
+            skip=reduced(width) if skip is None else skip,
+            convolutions=convolutions,
+        )
         self.head = Pointwise(4 * width, outputs)
 
     def forward(self, features: Features) -> Tensor:
@@ -83,7 +108,19 @@ class Branch(nn.Module):
         return self.head(self.decoder(self.aspp(features.deep), features.fine))
 
 
-@network("deeplab-shared", title="DeepLabV3+, shared", source=DEEPLAB, probes=["rde"])
+WITH_CLASSES: Final[dict[str, Any]] = {
+    "of": "with the report's 19 classes",
+    "options": {"classes": 19},
+}
+
+
+@network(
+    "deeplab-shared",
+    title="DeepLabV3+, shared",
+    source=DEEPLAB,
+    probes=["rde"],
+    published=[PublishedCount(parameters=16_608_132, **WITH_CLASSES)],
+)
 class SharedDeepLab(TwoTaskNetwork):
     """An encoder, an ASPP and a decoder, whose last convolution gives both classes and depth.
 
@@ -97,8 +134,12 @@ class SharedDeepLab(TwoTaskNetwork):
         How many classes, the background included.
     width
         Channels of the first stage of the encoder; all other channels go with it.
-    rates
-        The dilations of the ASPP.
+    rates, skip, convolutions, aspp
+        As for `Branch`.
+    dilated
+        As for `ResNet18`.
+    depth, limits
+        As for `DepthMap`.
     """
 
     def __init__(
@@ -110,25 +151,39 @@ class SharedDeepLab(TwoTaskNetwork):
         classes: int = CLASSES,
         width: int = 64,
         rates: Sequence[int] = RATES,
+        dilated: bool = True,
+        skip: int | None = None,
+        convolutions: int = 2,
+        aspp: bool = True,
+        depth: str = "linear",
+        limits: Sequence[float] = DEPTH_LIMITS,
     ) -> None:
         super().__init__()
-        self.encoder = ResNet18(inputs, width)
-        self.branch = Branch(classes + outputs, width, rates)
+        self.encoder = ResNet18(inputs, width, dilated=dilated)
+        options = {"skip": skip, "convolutions": convolutions, "aspp": aspp}
+        self.branch = Branch(classes + outputs, width, rates, **options)  # type: ignore[arg-type]
         self.classes = classes
+        self.map = DepthMap(depth, limits)
 
     def both(self, x: Tensor) -> TwoTasks:
         """Depth and classes of (batch, inputs, H, W)."""
         found = resize(self.branch(self.encoder(x)), x)
-        return TwoTasks(found[:, self.classes :], found[:, : self.classes])
+        return TwoTasks(self.map(found[:, self.classes :]), found[:, : self.classes])
 
 
-@network("deeplab-branched", title="DeepLabV3+, branched", source=DEEPLAB, probes=["rde"])
+@network(
+    "deeplab-branched",
+    title="DeepLabV3+, branched",
+    source=DEEPLAB,
+    probes=["rde"],
+    published=[PublishedCount(parameters=22_034_612, **WITH_CLASSES)],
+)
 class BranchedDeepLab(BranchedNetwork):
     """An encoder, and an ASPP and a decoder for each task.
 
     Parameters
     ----------
-    inputs, outputs, shape, classes, width, rates
+    inputs, outputs, shape, classes, width, rates, skip, convolutions, aspp, dilated, depth, limits
         As for `SharedDeepLab`.
     """
 
@@ -141,7 +196,17 @@ class BranchedDeepLab(BranchedNetwork):
         classes: int = CLASSES,
         width: int = 64,
         rates: Sequence[int] = RATES,
+        dilated: bool = True,
+        skip: int | None = None,
+        convolutions: int = 2,
+        aspp: bool = True,
+        depth: str = "linear",
+        limits: Sequence[float] = DEPTH_LIMITS,
     ) -> None:
+        options = {"skip": skip, "convolutions": convolutions, "aspp": aspp}
         super().__init__(
-            ResNet18(inputs, width), Branch(outputs, width, rates), Branch(classes, width, rates)
+            ResNet18(inputs, width, dilated=dilated),
+            Branch(outputs, width, rates, **options),  # type: ignore[arg-type]
+            Branch(classes, width, rates, **options),  # type: ignore[arg-type]
+            DepthMap(depth, limits),
         )

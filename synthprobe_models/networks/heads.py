@@ -10,13 +10,14 @@ On Rectangle Depth Estimation, depth is the rank and the class is the colour. A 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from synthprobe_data import RdeConfig
+from synthprobe_data import RdeConfig, SynthprobeError
 
 CLASSES: Final = RdeConfig().palette_size + 1
 """The background and the colours of the canonical Rectangle Depth Estimation dataset."""
@@ -56,22 +57,66 @@ class BranchedNetwork(TwoTaskNetwork):
         From pictures to features.
     depth, segmentation
         From these features to the depth and to the classes, at any size.
+    depth_map
+        What becomes of the depth at the size of the picture.
     """
 
-    def __init__(self, encoder: nn.Module, depth: nn.Module, segmentation: nn.Module) -> None:
+    def __init__(
+        self,
+        encoder: nn.Module,
+        depth: nn.Module,
+        segmentation: nn.Module,
+        depth_map: DepthMap | None = None,
+    ) -> None:
         super().__init__()
         self.encoder = encoder
         self.depth = depth
         self.segmentation = segmentation
+        self.map = DepthMap() if depth_map is None else depth_map
 
     def both(self, x: Tensor) -> TwoTasks:
         """Depth and classes of (batch, inputs, H, W)."""
         features = self.encoder(x)
-        return TwoTasks(resize(self.depth(features), x), resize(self.segmentation(features), x))
+        depth = self.map(resize(self.depth(features), x))
+        return TwoTasks(depth, resize(self.segmentation(features), x))
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (batch, inputs, H, W) to the depth; the segmentation is not run."""
-        return resize(self.depth(self.encoder(x)), x)
+        return self.map(resize(self.depth(self.encoder(x)), x))
+
+
+DEPTHS: Final = ("linear", "exp")
+DEPTH_LIMITS: Final = (0.1, 300.0)
+"""Of the report, in metres. On RDE with ten rectangles the background has the depth 1/11, so that
+the lower one leaves a little of it out."""
+
+
+class DepthMap(nn.Module):
+    """What becomes of the last channel of a network for depth.
+
+    Parameters
+    ----------
+    kind
+        ``"linear"``: nothing. ``"exp"``: its exponential, clamped to the limits. What lies beyond
+        them is not learnt from.
+    limits
+        The least and the greatest depth.
+    """
+
+    def __init__(self, kind: str = "linear", limits: Sequence[float] = DEPTH_LIMITS) -> None:
+        super().__init__()
+        if kind not in DEPTHS:
+            raise SynthprobeError(f"depth is {kind!r}: take one of {', '.join(DEPTHS)}.")
+        if len(limits) != 2 or not 0 < limits[0] < limits[1]:
+            raise SynthprobeError(
+                f"limits is {list(limits)}: it must be two depths above 0, the smaller one first."
+            )
+        self.kind = kind
+        self.low, self.high = limits
+
+    def forward(self, depth: Tensor) -> Tensor:
+        """Map (batch, outputs, H, W) to the same shape."""
+        return depth if self.kind == "linear" else depth.exp().clamp(self.low, self.high)
 
 
 def color_classes(label: Tensor, color: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""The encoder of the DeepLab networks: ResNet-18, its last stage dilated instead of strided."""
+"""The encoder of the DeepLab networks: ResNet-18, its last stage dilated or strided."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Features(NamedTuple):
     fine: Tensor
     """After the first stage: (batch, width, H / 4, W / 4)."""
     deep: Tensor
-    """After the last stage: (batch, 8 width, H / 16, W / 16)."""
+    """After the last stage: (batch, 8 width, H / 16, W / 16), or H / 32 without dilation."""
 
 
 class ResNet18(nn.Module):
@@ -25,7 +25,7 @@ class ResNet18(nn.Module):
     A 7x7 convolution and 3x3 max-pooling, each with stride 2, and four stages of two residual
     blocks. The second and the third stage halve the picture; the last one does not, and its
     convolutions are dilated instead, all but the first: what each sees is as if it were halved.
-    Each block starts as its skip alone.
+    Without dilation it halves the picture as well. Each block starts as its skip alone.
 
     Parameters
     ----------
@@ -33,9 +33,11 @@ class ResNet18(nn.Module):
         Channels of the pictures.
     width
         Channels of the first stage; each further stage has twice as many.
+    dilated
+        Whether the last stage is dilated.
     """
 
-    def __init__(self, inputs: int = 3, width: int = 64) -> None:
+    def __init__(self, inputs: int = 3, width: int = 64, *, dilated: bool = True) -> None:
         super().__init__()
         self.stem = nn.Sequential(
             conv_norm(inputs, width, 7, stride=2), nn.MaxPool2d(3, stride=2, padding=1)
@@ -44,7 +46,7 @@ class ResNet18(nn.Module):
         self.deep = nn.Sequential(
             _stage(width, 2 * width, stride=2),
             _stage(2 * width, 4 * width, stride=2),
-            _stage(4 * width, 8 * width, dilation=2),
+            _stage(4 * width, 8 * width, **({"dilation": 2} if dilated else {"stride": 2})),
         )
         for part in self.modules():
             if isinstance(part, nn.Conv2d):

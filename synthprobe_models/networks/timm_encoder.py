@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from synthprobe_data import SynthprobeError
 from synthprobe_models.layers.parts import Pointwise
+from synthprobe_models.networks.dense import add_up, resized
 
 
 class TimmEncoder(nn.Module):
@@ -59,15 +59,6 @@ class TimmEncoder(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Map (batch, inputs, H, W) to (batch, outputs, H, W)."""
         features = self.encoder(x)
-        total: Tensor | None = None
-        for scale, found in zip(reversed(self.scales), reversed(features), strict=True):
-            if found.ndim != 4:
-                raise SynthprobeError(f"timm:{self.name} gives features that are no pictures.")
-            here = scale(found)
-            total = here if total is None else here + _resized(total, here.shape[2:])
-        assert total is not None
-        return self.head(_resized(total, x.shape[2:]))
-
-
-def _resized(x: Tensor, size: Sequence[int]) -> Tensor:
-    return F.interpolate(x, tuple(size), mode="bilinear", align_corners=False)
+        if any(found.ndim != 4 for found in features):
+            raise SynthprobeError(f"timm:{self.name} gives features that are no pictures.")
+        return self.head(resized(add_up(features, self.scales), x.shape[2:]))

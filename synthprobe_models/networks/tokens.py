@@ -8,48 +8,8 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from synthprobe_data import SynthprobeError
-from synthprobe_models.layers.attention import (
-    attend,
-    check_dropout,
-    check_heads,
-    merge_heads,
-    split_heads,
-    to_tokens,
-)
-
-
-class Attention(nn.Module):
-    """Attention with several heads, of tokens to tokens.
-
-    Parameters
-    ----------
-    width
-        Channels of all tokens.
-    heads
-        How many heads.
-    dropout
-        The part of the attention weights that is set to 0 in training, the others growing for it.
-    """
-
-    def __init__(self, width: int, heads: int, dropout: float = 0.0) -> None:
-        super().__init__()
-        check_heads(width, heads)
-        check_dropout(dropout)
-        self.queries = nn.Linear(width, width)
-        self.keys = nn.Linear(width, width)
-        self.values = nn.Linear(width, width)
-        self.out = nn.Linear(width, width)
-        self.heads = heads
-        self.dropout = dropout
-
-    def forward(self, tokens: Tensor, seen: Tensor) -> Tensor:
-        """Map (batch, n, width), which attend to (batch, m, width), to (batch, n, width)."""
-        (queries,) = split_heads(self.queries(tokens), self.heads)
-        (keys,) = split_heads(self.keys(seen), self.heads)
-        (values,) = split_heads(self.values(seen), self.heads)
-        dropout = self.dropout if self.training else 0.0
-        found = attend(queries, keys, values, dropout=dropout)
-        return self.out(merge_heads(found))
+from synthprobe_models.layers.attention import to_tokens
+from synthprobe_models.layers.token_attention import Attention
 
 
 class TokenBlock(nn.Module):
@@ -85,11 +45,23 @@ class TokenBlock(nn.Module):
             nn.Linear(expansion * width, width),
         )
 
-    def forward(self, tokens: Tensor, seen: Tensor | None = None) -> Tensor:
-        """Map (batch, n, width) to the same shape; ``seen``, with ``cross``: (batch, m, width)."""
+    def forward(
+        self, tokens: Tensor, seen: Tensor | None = None, positions: Tensor | None = None
+    ) -> Tensor:
+        """Map (batch, n, width) to the same shape.
+
+        Parameters
+        ----------
+        tokens
+            As above.
+        seen
+            With ``cross``, (batch, m, width).
+        positions
+            Added to the queries, (1, n, width).
+        """
         normal = self.norm(tokens)
         seen = normal if self.norm_seen is None else self.norm_seen(seen)
-        tokens = tokens + self.attention(normal, seen)
+        tokens = tokens + self.attention(normal, seen, positions)
         return tokens + self.perceptron(tokens)
 
 

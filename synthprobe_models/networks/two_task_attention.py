@@ -105,6 +105,8 @@ class TwoTaskAttention(BranchedNetwork):
         How many bins and, with self-attention, how many tokens; a square number.
     layers
         How many transformer blocks each branch has.
+    dilated
+        As for `ResNet18`.
     block
         Options of each block: ``heads``, ``expansion`` and ``dropout``.
     """
@@ -120,6 +122,7 @@ class TwoTaskAttention(BranchedNetwork):
         attention: str = "self",
         bins: int = 256,
         layers: int = 3,
+        dilated: bool = True,
         **block: Any,
     ) -> None:
         if attention not in LATENTS:
@@ -132,4 +135,4 @@ class TwoTaskAttention(BranchedNetwork):
         depth = AdaptiveBranch(
             outputs, width, LATENTS[attention], bins=bins, layers=layers, **block
         )
-        super().__init__(ResNet18(inputs, width), depth, segmentation)
+        super().__init__(ResNet18(inputs, width, dilated=dilated), depth, segmentation)

@@ -227,7 +227,7 @@ def test_a_whole_network_is_looked_at_as_it_is(capsys) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["inspect", "unit"], "no structure or network 'unit': did you mean unet?"),
+        (["inspect", "unit"], "no structure or network 'unit': did you mean unet or "),
         (["inspect", "qqqqqqqq"], "no structure or network 'qqqqqqqq': see synthprobe-probe list."),
         (["inspect", "mine", "--probe", "none"], "there is no probe 'none'"),
         (["inspect", "mine", "--probe", "color-code"], "mine does not fit the probe color-code"),

@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 import synthprobe_models  # noqa: E402
+from synthprobe_models.experiments.listing import list_entry, list_text  # noqa: E402
 from synthprobe_models.experiments.table import find_rows  # noqa: E402
 from synthprobe_models.experiments.table_1 import non_local_parameters  # noqa: E402
 from synthprobe_models.experiments.table_2 import window_share  # noqa: E402
@@ -95,6 +96,19 @@ def test_docs_have_our_counts_at_the_published_and_at_the_default_width(row) -> 
 def test_docs_have_the_counts_of_the_report(name, title, options, published) -> None:
     assert count_parameters(build_bare(partial(PROBES["rde"].make, name, **options))) == published
     assert f"| {title} | {published:,} | {PROBES['rde'].count(name):,} |" in DOCS
+
+
+WITH_COUNTS = [network for network in NETWORKS.values() if network.published]
+
+
+@pytest.mark.parametrize("network", WITH_COUNTS, ids=lambda network: network.name)
+def test_the_list_has_the_published_counts_of_whole_networks_and_ours_are_the_same(network) -> None:
+    entry = list_entry(network)
+    rows = [row for row in entry["published"] if "of" in row]
+    assert [row["parameters"] for row in rows] == [one.parameters for one in network.published]
+    assert all(row["ours"] == row["parameters"] for row in rows)
+    line = list_text([entry]).splitlines()[1]
+    assert all(f"{one.parameters:,} ({one.of})" in line for one in network.published)
 
 
 def test_the_default_width_on_rde_is_the_nearest_that_the_heads_divide() -> None:

@@ -100,3 +100,60 @@ def test_output_has_the_size_of_the_input(latents: str, shape) -> None:
 def test_unknown_latents_are_refused() -> None:
     with pytest.raises(SynthprobeError, match="latents is 'none': take one of decoder, encoder"):
         AdaptiveDepth(3, 1, (32, 32), width=1, latents="none")
+
+
+def test_with_512_channels_tokens_are_twice_as_wide_and_reduced_for_the_similarity_alone() -> None:
+    layer = drawn(AdaptiveBins(4, 1, bins=4, layers=1, heads=2, dimension=8))
+    features, latents = picture(4, 3, 2), picture(8, 2, 2, seed=2)
+    with torch.no_grad():
+        weights, values = layer.find(features, latents)
+        bins = transform(latents.flatten(2).transpose(1, 2), layer.blocks[0])
+        queries = convolve(features, layer.queries)
+        small = bins @ layer.reduce.weight.T + layer.reduce.bias
+        similar = torch.einsum("bchw,bnc->bnhw", queries, small).exp()
+    assert torch.allclose(values, bins @ layer.values.weight.T + layer.values.bias)
+    assert torch.allclose(weights, similar / similar.sum(1, keepdim=True))
+
+
+@pytest.mark.parametrize(("latents", "more"), [("encoder", 0), ("decoder", 256 * 512 + 512)])
+def test_bins_of_512_channels_have_the_count_of_their_parts(latents: str, more: int) -> None:
+    """By the report: blocks of 512 channels, and one linear map back to 256."""
+    with torch.device("meta"):
+        options = {"latents": latents, "double": True}
+        bins = PROBES["rde"].make("adaptive-depth", options=options).depth
+    block = 4 * (512**2 + 512) + 2 * 2 * 512 + 2 * 4 * 512**2 + 5 * 512
+    assert count_parameters(bins.bins.blocks) == 3 * block
+    extra = 3 * block - 2_369_280 + (512 * 256 + 256) + 256 + more
+    whole = 16_715_137 - 11_176_512
+    assert count_parameters(bins) == whole + extra
+
+
+@pytest.mark.parametrize("places", ["queries", "input"])
+def test_positions_are_added_to_the_queries_or_to_what_comes_in(places: str) -> None:
+    plain = drawn(AdaptiveBins(4, 1, bins=4, layers=1, heads=2))
+    placed = drawn(AdaptiveBins(4, 1, bins=4, layers=1, heads=2, positions=places))
+    placed.load_state_dict(plain.state_dict(), strict=False)
+    features, latents = picture(4, 3, 2), picture(4, 2, 2, seed=2)
+    with torch.no_grad():
+        if places == "input":
+            moved = latents + placed.positions.transpose(1, 2).view(1, 4, 2, 2)
+            expected = plain(features, moved)
+        else:  # as a bias of the queries that is the same for all bins if all positions are
+            placed.positions[:] = placed.positions[:, :1]
+            plain.blocks[0].attention.queries.bias += placed.positions[0, 0]
+            expected = plain(features, latents)
+        assert torch.allclose(placed(features, latents), expected)
+    assert count_parameters(placed) == count_parameters(plain) + 4 * 4
+    with pytest.raises(SynthprobeError, match="positions is 'keys': take one of none, queries, in"):
+        AdaptiveBins(4, positions="keys")
+
+
+def test_without_dilation_the_last_features_are_half_as_fine_with_the_same_weights() -> None:
+    x = torch.rand(1, 3, 64, 96)
+    sizes, counts = [], []
+    for dilated in (True, False):
+        network = AdaptiveDepth(3, 1, (64, 96), width=2, bins=4, dilated=dilated).eval()
+        sizes.append(tuple(network.encoder(x).deep.shape[2:]))
+        counts.append(count_parameters(network))
+    assert sizes == [(4, 6), (2, 3)]
+    assert counts[0] == counts[1]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
+from synthprobe_data import SynthprobeError  # noqa: E402
 from synthprobe_models.layers.aspp import RATES  # noqa: E402
 from synthprobe_models.networks.counting import count_parameters  # noqa: E402
 from synthprobe_models.networks.deeplab import (  # noqa: E402
@@ -17,7 +18,7 @@ from synthprobe_models.networks.deeplab import (  # noqa: E402
     SharedDeepLab,
     reduced,
 )
-from synthprobe_models.networks.heads import CLASSES  # noqa: E402
+from synthprobe_models.networks.heads import CLASSES, DepthMap  # noqa: E402
 from synthprobe_models.probes import PROBES, fitting  # noqa: E402
 from tests.models.naive import decode, drawn, picture, resize  # noqa: E402
 
@@ -113,3 +114,49 @@ def test_both_tasks_reach_the_encoder_and_each_its_own_branch(name: str) -> None
 def test_the_skip_is_reduced_as_published() -> None:
     assert reduced(64) == 48
     assert reduced(1) == 1
+
+
+@pytest.mark.parametrize("convolutions", [1, 2, 3])
+@pytest.mark.parametrize("skip", [16, 32, 48, 64])
+def test_the_reports_variants_of_the_decoder_have_the_counts_of_their_parts(
+    skip: int, convolutions: int
+) -> None:
+    """Skips of 16 to 64 channels, and 0 to 2 additional convolutions."""
+    options = {"classes": 19, "skip": skip, "convolutions": convolutions}
+    with torch.device("meta"):
+        network = PROBES["rde"].make("deeplab-shared", options=options)
+    convolution = 9 * 256 * 256 + 3 * 256  # with its bias and the two of batch normalisation
+    parts = (64 * skip + skip) + 9 * skip * 256 + convolutions * convolution + (256 * 20 + 20)
+    assert count_parameters(network) == 11_176_512 + 4_131_584 + parts
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_depth_is_an_exponential_within_limits_at_the_size_of_the_picture(name: str) -> None:
+    x = 3 * picture(3, 32, 32)
+    plain = drawn(NETWORKS[name](3, 1, (32, 32), width=1, classes=2)).eval()
+    limits = (0.5, 1.5)
+    mapped = NETWORKS[name](3, 1, (32, 32), width=1, classes=2, depth="exp", limits=limits)
+    mapped = mapped.double().eval()
+    mapped.load_state_dict(plain.state_dict())
+    with torch.no_grad():
+        linear, found = plain.both(x), mapped.both(x)
+        expected = torch.exp(linear.depth)
+        expected[expected < 0.5], expected[expected > 1.5] = 0.5, 1.5
+        assert torch.allclose(found.depth, expected)
+        assert torch.equal(found.classes, linear.classes)
+        assert torch.equal(mapped(x), found.depth)
+
+
+def test_the_limits_of_depth_are_the_reports_and_are_checked() -> None:
+    ends = DepthMap("exp")(torch.tensor([-50.0, 0.0, 50.0]))
+    assert ends.tolist() == pytest.approx([0.1, 1.0, 300.0])
+    with pytest.raises(SynthprobeError, match="depth is 'log': take one of linear, exp"):
+        DepthMap("log")
+    with pytest.raises(SynthprobeError, match=r"limits is \[3, 1\]: it must be two depths above 0"):
+        DepthMap("exp", (3, 1))
+
+
+def test_without_aspp_a_1x1_convolution_stands_in_its_place() -> None:
+    with torch.device("meta"):
+        network = PROBES["rde"].make("deeplab-shared", options={"classes": 19, "aspp": False})
+    assert count_parameters(network) == 16_608_132 - 4_131_584 + 512 * 256 + 256
