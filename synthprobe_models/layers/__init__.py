@@ -18,10 +18,12 @@ from synthprobe_models.layers import reformer
 from synthprobe_models.layers import window_attention
 from synthprobe_models.layers import ssa
 from synthprobe_models.layers import encoder
+from synthprobe_models.layers import decoder
 from synthprobe_models.layers import squeeze_and_excitation
 from synthprobe_models.layers import residual
 from synthprobe_models.layers import bottleneck
 from synthprobe_models.layers import inception
+from synthprobe_models.layers import inception_resnet
 from synthprobe_models.layers import resnext
 from synthprobe_models.layers import mobilenet_v2
 from synthprobe_models.layers import aspp

@@ -24,6 +24,7 @@ SMALL = {
     "reformer": {"heads": 2, "bucket": 2, "rounds": 3},
     "encoder-pre-norm": {"heads": 2},
     "encoder-post-norm": {"heads": 2},
+    "decoder": {"heads": 2},
     "squeeze-and-excitation": {"ratio": 4},
     "window-attention": {"heads": 2, "window": 2},
     "iwsa": {"heads": 2, "window": 2},
