@@ -9,9 +9,9 @@ torch = pytest.importorskip("torch")
 from torch import Tensor  # noqa: E402
 
 from synthprobe_data import SynthprobeError  # noqa: E402
+from synthprobe_models.layers.token_attention import Attention  # noqa: E402
 from synthprobe_models.networks.counting import count_parameters  # noqa: E402
 from synthprobe_models.networks.tokens import (  # noqa: E402
-    Attention,
     TokenBlock,
     edge_of,
     extract_latents,
