@@ -10,7 +10,8 @@ NAMED: Final = {
     "schedule": "ranger21, constant, cosine, polynomial or multi-step",
     "loss": "scale-invariant, silog, silog-of-batch, mse, rank-cross-entropy: two ranks "
     "(twins), or two-task: rank and colour of rde (deeplab-*, ...)",
-    "frame": "what the structure is put into: single-scale or unet (twins)",
+    "frame": "what the structure is put into: single-scale, the same with 2, 3 or 4 layers "
+    "(single-scale-2, ...), or unet (twins)",
     "precision": "float32 or bfloat16",
 }
 """The settings that are names, each with its meaning."""

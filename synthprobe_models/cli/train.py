@@ -143,7 +143,7 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
     )
     table.add_argument("--json", action="store_true", help="print the table as JSON")
     _add_machine_options(table)
-    return [train, search, check, table, _add_profile(commands)]
+    return [train, search, check, table, _add_profile(commands), _add_designs(commands)]
 
 
 def _add_profile(commands: Any) -> argparse.ArgumentParser:
@@ -181,6 +181,64 @@ def _add_profile(commands: Any) -> argparse.ArgumentParser:
         "--threads", type=int, metavar="N", help="threads of PyTorch; 1 is often best"
     )
     command.set_defaults(workers=0, compile=False, checkpoint_every=200, picture_every=0)
+    return command
+
+
+def _add_designs(commands: Any) -> argparse.ArgumentParser:
+    text = (
+        "Draw networks from design spaces (AnyNet: depth, width, groups and bottleneck of four "
+        "stages), train them on twins, and compare the spaces by F(e), the share of networks with "
+        "an error below e. Complete runs are kept, and interrupted ones are resumed."
+    )
+    command: argparse.ArgumentParser = commands.add_parser(
+        "designs",
+        help="compare design spaces by the errors of networks drawn from them",
+        description=text,
+    )
+    command.set_defaults(act=_act("designs"))
+    command.add_argument(
+        "spaces",
+        nargs="*",
+        metavar="SPACE",
+        help="free, shared, growing-widths, growing-depths, falling-depths (growing-depths and "
+        "falling-depths)",
+    )
+    command.add_argument(
+        "--models", type=int, default=100, metavar="N", help="networks of each space (100)"
+    )
+    command.add_argument(
+        "--samples", type=int, default=8_000, metavar="N", help="training samples (8000)"
+    )
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="of the draws (0)")
+    command.add_argument(
+        "--least", type=int, default=4_000, metavar="N", help="parameters at least (4000)"
+    )
+    command.add_argument(
+        "--most", type=int, default=32_000, metavar="N", help="parameters at most (32000)"
+    )
+    command.add_argument(
+        "--measure",
+        default="far_accuracy",
+        metavar="NAME",
+        help="whose error: far_accuracy or near_accuracy (far_accuracy)",
+    )
+    command.add_argument(
+        "--out", type=Path, default=Path("designs"), metavar="FOLDER", help="folder (designs)"
+    )
+    command.add_argument(
+        "--work",
+        type=Path,
+        default=Path("designs-runs"),
+        metavar="FOLDER",
+        help="folder for data and runs (designs-runs)",
+    )
+    command.add_argument("--pages", action="store_true", help="train nothing, write the page again")
+    command.add_argument("--jobs", type=int, default=1, metavar="N", help="runs at a time (1)")
+    command.add_argument("--device", default="cpu", help="cpu, cuda or mps (cpu)")
+    command.add_argument(
+        "--threads", type=int, metavar="N", help="threads of PyTorch; 1 is often best"
+    )
+    command.set_defaults(workers=0, compile=False, checkpoint_every=10_000)
     return command
 
 

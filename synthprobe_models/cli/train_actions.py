@@ -23,6 +23,8 @@ from synthprobe_models.data.feed import BatchShare
 from synthprobe_models.data.source import STREAM, Source, open_source
 from synthprobe_models.evaluation.evaluate import Evaluation
 from synthprobe_models.evaluation.rde.order_report import explained_lines, order_facts
+from synthprobe_models.experiments.designs.study import Study, run_study
+from synthprobe_models.experiments.designs.study import write_page as write_designs
 from synthprobe_models.experiments.make import make_table, remake_table
 from synthprobe_models.experiments.profile.facts import Profile, profile_facts, read_others
 from synthprobe_models.experiments.profile.matrix import MATRIX, write_matrix
@@ -272,6 +274,31 @@ def profile(given: argparse.Namespace) -> int:
         print(plain_json([profile_facts(one) for one in done.values()], indent=1))
         return 0
     print(matrix)
+    return 0
+
+
+def designs(given: argparse.Namespace) -> int:
+    """Compare design spaces."""
+    study = Study(
+        spaces=tuple(given.spaces) or ("growing-depths", "falling-depths"),
+        models=given.models,
+        samples=given.samples,
+        seed=given.seed,
+        parameters=(given.least, given.most),
+        measure=given.measure,
+    )
+    if given.pages:
+        page = write_designs(study, given.out)
+    else:
+        page = run_study(
+            study,
+            given.out,
+            work=given.work,
+            jobs=given.jobs,
+            machine=_machine(given, BatchShare()),
+            command=given.command_line,
+        )
+    print(page.read_text(encoding="utf-8"))
     return 0
 
 

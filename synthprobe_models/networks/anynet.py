@@ -105,6 +105,45 @@ class AnyNet(nn.Module):
         return found
 
 
+def count_anynet(
+    inputs: int,
+    outputs: int,
+    stem: int,
+    *,
+    depths: Sequence[int],
+    widths: Sequence[int],
+    groups: Sequence[int],
+    ratios: Sequence[int],
+) -> int:
+    """The parameters of the network ``anynet`` with a head as wide as its stem.
+
+    Quick enough to look through thousands of designs.
+
+    Parameters
+    ----------
+    inputs, outputs, stem
+        Channels before, after, and of the first convolution.
+    depths, widths, groups, ratios
+        As for `AnyNet`, with the strides of ``anynet``.
+    """
+
+    def normed(before: int, after: int, area: int = 1, parts: int = 1) -> int:
+        return area * before * after // parts + 2 * after
+
+    total, before = normed(inputs, stem, 9), stem
+    for number, (depth, width, group, ratio) in enumerate(
+        zip(depths, widths, groups, ratios, strict=True)
+    ):
+        inner = width // ratio
+        for block in range(depth):
+            total += normed(before, inner) + normed(inner, inner, 9, group) + normed(inner, width)
+            if before != width or (number and not block):
+                total += normed(before, width)
+            before = width
+        total += width * stem + stem
+    return total + stem * outputs + outputs
+
+
 def check_design(**options: Sequence[int]) -> None:
     """Raise `SynthprobeError` for a design that cannot be built.
 

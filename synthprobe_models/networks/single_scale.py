@@ -28,6 +28,8 @@ class SingleScale(nn.Module):
         Height and width of the input.
     width
         Channels in between.
+    layers
+        How many structures there are, one behind the other, each in its frame.
     """
 
     def __init__(
@@ -38,11 +40,14 @@ class SingleScale(nn.Module):
         outputs: int = 1,
         shape: Sequence[int],
         width: int = 12,
+        layers: int = 1,
     ) -> None:
         super().__init__()
         self.stem = Pointwise(inputs, width)
         self.before = nn.Sequential(ConvNextBlock(width, width), ConvNextBlock(width, width))
-        self.mix = nn.Identity() if make is None else Mix(make(width, shape), width)
+        mixes = [] if make is None else [Mix(make(width, shape), width) for _ in range(layers)]
+        # With one layer its parameters have the names that they always had.
+        self.mix = mixes[0] if len(mixes) == 1 else nn.Sequential(*mixes)
         self.after = ConvNextBlock(width, width)
         self.head = Pointwise(width, outputs)
 

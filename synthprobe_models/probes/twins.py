@@ -146,7 +146,11 @@ TWINS_PROBE: Final = Probe(
     shape=(8, 64),
     width=12,
     build=SingleScale,
-    frames={"single-scale": SingleScale, "unet": partial(UNet, down_samplings=_HALVED)},
+    frames={
+        "single-scale": SingleScale,
+        **{f"single-scale-{layers}": partial(SingleScale, layers=layers) for layers in (2, 3, 4)},
+        "unet": partial(UNet, down_samplings=_HALVED),
+    },
     network_options={"unet": {"width": 12, "down_samplings": _HALVED}},
     columns=("image", "rank", "distance"),
     input="image",

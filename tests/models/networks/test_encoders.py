@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -11,7 +12,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 from synthprobe_data import SynthprobeError  # noqa: E402
-from synthprobe_models.networks.anynet import AnyNet  # noqa: E402
+from synthprobe_models.networks.anynet import AnyNet, count_anynet  # noqa: E402
 from synthprobe_models.networks.counting import build_bare, count_parameters  # noqa: E402
 from synthprobe_models.networks.dense import add_up  # noqa: E402
 from synthprobe_models.networks.googlenet import MODULES, GoogLeNet, Module  # noqa: E402
@@ -155,6 +156,16 @@ def test_anynet_is_the_regnet_of_torchvision(models) -> None:
         expected = theirs.trunk_output(theirs.stem(x))
         found = ours(x)[-1]
     torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4 * float(expected.abs().max()))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_design_is_counted_without_being_built(seed) -> None:
+    random = np.random.default_rng(seed)
+    depths, ratios, groups = (random.choice([1, 2, 4], 4).tolist() for _ in range(3))
+    widths = (16 * random.choice([1, 1, 2, 3], 4)).tolist()
+    design = {"depths": depths, "widths": widths, "groups": groups, "ratios": ratios}
+    built = build_bare(lambda: PROBES["twins"].make("anynet", width=5, options=design))
+    assert count_anynet(3, 1, 5, **design) == count_parameters(built)
 
 
 def test_the_encoder_of_the_vit_is_that_of_torchvision(models) -> None:

@@ -65,7 +65,7 @@ def test_frames_are_chosen_by_name() -> None:
     assert len(probe.make("lambda", frame="unet", down_samplings=1).encoder) == 2
     assert len(probe.make("unet").encoder) == 4
     with pytest.raises(
-        SynthprobeError, match="no frame 'u' for twins: take one of single-scale, u"
+        SynthprobeError, match="no frame 'u' for twins: take one of single-scale, s"
     ):
         probe.make("lambda", frame="u")
     with pytest.raises(SynthprobeError, match="no frame 'unet' for rde: it has only one"):

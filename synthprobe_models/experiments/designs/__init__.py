@@ -1,0 +1,1 @@
+"""Design spaces compared by the distribution of the errors of networks sampled from them."""

@@ -1,0 +1,93 @@
+"""The tool for the studies of what the documents name: rows can be built, and pages tell them."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from synthprobe_models.networks.counting import build_bare  # noqa: E402
+from synthprobe_models.optim import make_optimizer, schedule  # noqa: E402
+from synthprobe_models.probes import find_probe  # noqa: E402
+from synthprobe_models.training.parallel import finished_runs  # noqa: E402
+from synthprobe_models.training.settings import TrainSettings  # noqa: E402
+from synthprobe_models.training.trainer import Machine  # noqa: E402
+
+TOOL = runpy.run_path(
+    str(Path(__file__).parent.parent / "tools" / "make_studies.py"), run_name="tool"
+)
+STUDIES = TOOL["STUDIES"]
+SHAPES = {"twins": (8, 64), "rde": (48, 48), "centered-square": (64, 64)}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_row_of_a_study_can_be_built_and_has_a_name_of_its_own(name: str) -> None:
+    study = STUDIES[name]
+    assert len({row.key for row in study.rows}) == len(study.rows)
+    probe = find_probe(study.probe)
+    for row in study.rows:
+        chosen = {**probe.preset(study.preset), **study.common, **row.settings}
+        settings = TrainSettings(probe=study.probe, **chosen)
+        options = dict(settings.options)
+        if "window" in row.key or "iwsa" in row.key:
+            options["heads"] = 2
+        extra: dict[str, Any] = {} if settings.frame is None else {"frame": settings.frame}
+        network = build_bare(
+            partial(
+                probe.make,
+                settings.name,
+                shape=SHAPES[study.probe],
+                width=settings.width,
+                options=options,
+                **extra,
+            )
+        )
+        assert isinstance(network, torch.nn.Module)
+        weight = [torch.nn.Parameter(torch.ones(2))]
+        make_optimizer(settings.optimizer, weight, settings.rate, **settings.optimizer_options)
+        schedule(settings.schedule, 10, **settings.schedule_options)
+
+
+def test_a_study_is_made_and_its_page_has_every_figure(tmp_path) -> None:
+    whole = STUDIES["optimisers"]
+    keys = ("sgd-0.1", "newton-1", "notes-adam-0.003")
+    study = replace(
+        whole,
+        sizes={"train": 16, "validation": 0, "test": 8},
+        common={**whole.common, "epochs": 2},
+        rows=[row for row in whole.rows if row.key in keys],
+    )
+    runs = tmp_path / "out" / "runs" / "optimisers"
+    runs.mkdir(parents=True)
+    wanted = TOOL["plans"](study, tmp_path / "work", tmp_path / "data")
+    assert [plan.settings.optimizer for plan in wanted] == ["sgd", "notes-adam", "newton"]
+    for plan, result in finished_runs(wanted, machine=Machine(progress=False), command="c"):
+        kept = TOOL["with_log"](result, plan.out)
+        assert [step for step, _ in kept["log"]] == [1, 2]
+        (runs / f"{plan.out.name}.json").write_text(json.dumps(kept))
+    TOOL["write_pages"](tmp_path / "out", "optimisers", study)
+    page = (tmp_path / "out" / "optimisers.md").read_text("utf-8")
+    for plan in wanted:
+        kept = json.loads((runs / f"{plan.out.name}.json").read_text())
+        assert f"{kept['test']['far_accuracy']:.4g}" in page
+        assert f"{kept['log'][-1][1]:.4g}" in page
+    assert (tmp_path / "out" / "optimisers.png").stat().st_size > 5_000
+
+
+def test_one_layer_with_lim_sees_54_of_784_positions_and_four_see_all() -> None:
+    """So one layer is not global, as the supplement of ScalableViT says it is."""
+    seen = {
+        name: [TOOL["positions_seen"](name, layers) for layers in (1, 2, 3, 4)]
+        for name in ("window-attention", "window-attention-lem", "iwsa")
+    }
+    assert seen["window-attention"] == seen["window-attention-lem"] == [49] * 4
+    assert seen["iwsa"][0] == 54
+    assert seen["iwsa"][-1] == 784
+    assert seen["iwsa"] == sorted(seen["iwsa"])
