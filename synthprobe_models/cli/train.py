@@ -176,6 +176,9 @@ def _add_profile(commands: Any) -> argparse.ArgumentParser:
     command.add_argument("--epochs", type=int, metavar="N", help="instead of the preset's")
     command.add_argument("--force", action="store_true", help="train complete runs again")
     command.add_argument("--json", action="store_true", help="print what was found as JSON")
+    command.add_argument(
+        "--jobs", type=int, metavar="N", help="runs at a time (on a CPU: one per core; otherwise 1)"
+    )
     command.add_argument("--device", default="cpu", help="cpu, cuda or mps (cpu)")
     command.add_argument(
         "--threads", type=int, metavar="N", help="threads of PyTorch; 1 is often best"

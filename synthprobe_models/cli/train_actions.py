@@ -43,7 +43,7 @@ from synthprobe_models.training.distributed import process_group
 from synthprobe_models.training.progress import say
 from synthprobe_models.training.run import evaluate_checkpoint, finished_run, train_run
 from synthprobe_models.training.run_folder import RunFolder
-from synthprobe_models.training.settings import TrainSettings
+from synthprobe_models.training.settings import PROFILE_PRESETS, TrainSettings
 from synthprobe_models.training.sweep import RUNS, sweep
 from synthprobe_models.training.trainer import Machine
 
@@ -231,7 +231,7 @@ def _jobs(given: argparse.Namespace) -> int:
     """How many runs at a time: small networks leave more than one thread idle."""
     if given.jobs is not None:
         return int(given.jobs)
-    return cores() if given.preset == "mini" and given.device == "cpu" else 1
+    return cores() if given.preset in PROFILE_PRESETS and given.device == "cpu" else 1
 
 
 def profile(given: argparse.Namespace) -> int:
@@ -248,6 +248,7 @@ def profile(given: argparse.Namespace) -> int:
         probes=profiled_probes() if given.probes is None else tuple(dict.fromkeys(given.probes)),
         epochs=given.epochs,
         force=given.force,
+        jobs=_jobs(given),
         machine=_machine(given, BatchShare()),
         command=given.command_line,
         recorded=given.pages,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,10 @@ from synthprobe_models.training.progress import on_terminal, run_label, say
 from synthprobe_models.training.run import finished_run
 from synthprobe_models.training.settings import TrainSettings
 from synthprobe_models.training.trainer import DivergedError, Machine
+
+
+_Done = dict[str, Any] | DivergedError | None
+"""What became of a run; ``None`` if it failed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +68,34 @@ def finished_runs(
         raise DivergedError(" ".join(failed))
 
 
+def train_ahead(
+    plans: Sequence[Plan],
+    *,
+    jobs: int,
+    machine: Machine,
+    command: str | None = None,
+    picture_every: int = 10,
+) -> None:
+    """Train runs side by side, so that their results are there when they are asked for.
+
+    A run that fails is left as it is: `synthprobe_models.training.run.finished_run` then meets the
+    same failure, and says it.
+
+    Parameters
+    ----------
+    plans
+        The runs, those that take longest first.
+    jobs, machine, command
+        As for `finished_runs`.
+    picture_every
+        As for `synthprobe_models.training.run.train_run`.
+    """
+    check_jobs(jobs)
+    work = partial(_try_one, picture_every=picture_every)
+    for _ in _side_by_side(work, plans, jobs, machine, command):
+        pass
+
+
 def check_jobs(jobs: int) -> None:
     """Raise `SynthprobeError` if this is not a number of runs at a time."""
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
@@ -77,6 +110,19 @@ def _results(
         for plan in plans:
             yield plan, _finish(plan, machine, command)
         return
+    for index, result in _side_by_side(_finish_one, plans, jobs, machine, command):
+        assert result is not None
+        yield plans[index], result
+
+
+def _side_by_side(
+    work: Callable[..., tuple[int, _Done]],
+    plans: Sequence[Plan],
+    jobs: int,
+    machine: Machine,
+    command: str | None,
+) -> Iterator[tuple[int, _Done]]:
+    """The numbers of plans with what became of them, in any order."""
     threads = max(1, torch.get_num_threads() // jobs)
     # Bars of several processes would overwrite one another; lines do not.
     apart = replace(machine, progress=machine.progress and not on_terminal())
@@ -86,11 +132,11 @@ def _results(
     )
     died = ": the same command resumes from here"
     with _bar(len(plans), jobs, machine.progress) as bar:
-        for index, result in run_pool(_finish_one, tasks, workers=jobs, ordered=False, died=died):
-            if machine.progress:
+        for index, result in run_pool(work, tasks, workers=jobs, ordered=False, died=died):
+            if machine.progress and result is not None:
                 say(f"{_label(plans[index])}: {_outcome(result)}")
             bar.update()
-            yield plans[index], result
+            yield index, result
 
 
 def _finish_one(
@@ -100,7 +146,8 @@ def _finish_one(
     command: str | None,
     threads: int,
     where: str | None,
-) -> tuple[int, dict[str, Any] | DivergedError]:
+    picture_every: int = 10,
+) -> tuple[int, _Done]:
     """The number of a plan and what became of it, in a process of its own."""
     from tqdm import tqdm
 
@@ -110,13 +157,38 @@ def _finish_one(
     tqdm.set_lock(threading.RLock())
     load_as_elsewhere(plan.settings.name, where)
     torch.set_num_threads(threads)
-    return index, _finish(plan, machine, command)
+    return index, _finish(plan, machine, command, picture_every)
 
 
-def _finish(plan: Plan, machine: Machine, command: str | None) -> dict[str, Any] | DivergedError:
+def _try_one(
+    index: int,
+    plan: Plan,
+    machine: Machine,
+    command: str | None,
+    threads: int,
+    where: str | None,
+    picture_every: int,
+) -> tuple[int, _Done]:
+    """The same; ``None`` if it failed."""
+    try:
+        return _finish_one(index, plan, machine, command, threads, where, picture_every)
+    except Exception:  # of a structure, which may be anybody's code
+        return index, None
+
+
+def _finish(
+    plan: Plan, machine: Machine, command: str | None, picture_every: int = 10
+) -> dict[str, Any] | DivergedError:
     machine = replace(machine, label=_label(plan))
     try:
-        return finished_run(plan.settings, plan.source, plan.out, machine=machine, command=command)
+        return finished_run(
+            plan.settings,
+            plan.source,
+            plan.out,
+            machine=machine,
+            picture_every=picture_every,
+            command=command,
+        )
     except DivergedError as error:
         return error
 

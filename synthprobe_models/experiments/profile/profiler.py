@@ -24,6 +24,7 @@ from synthprobe_models.plugins import describe_error
 from synthprobe_models.probes import PROBES, ability_of, find_probe, fitting
 from synthprobe_models.probes.ability import NOT_TRIED, Evidence, Outcome
 from synthprobe_models.registry import STRUCTURES, Structure
+from synthprobe_models.training.parallel import Plan, check_jobs, train_ahead
 from synthprobe_models.training.progress import run_label, say
 from synthprobe_models.training.run import commit, finished_run
 from synthprobe_models.training.run_folder import RunFolder
@@ -62,6 +63,9 @@ class Profiler:
         Instead of those of the preset.
     force
         Train and inspect structures again, though they are complete.
+    jobs
+        How many runs of a structure to train at a time, each in a process of its own with its share
+        of the threads.
     machine
         Where and how to compute.
     command
@@ -76,6 +80,7 @@ class Profiler:
     probes: Sequence[str] = field(default_factory=lambda: profiled_probes())
     epochs: int | None = None
     force: bool = False
+    jobs: int = 1
     machine: Machine = field(default_factory=Machine)
     command: str | None = None
     recorded: bool = False
@@ -86,6 +91,7 @@ class Profiler:
     def __post_init__(self) -> None:
         if self.seeds is not None and self.seeds < 1:
             raise SynthprobeError(f"seeds is {self.seeds}: it must be 1 or more.")
+        check_jobs(self.jobs)
         for probe in self.probes:
             if probe not in PROBES:
                 raise SynthprobeError(
@@ -134,6 +140,7 @@ class Profiler:
         if (name, self.probes[0], 0) not in self._numbers:
             self.expect([name])
         before = read_profile(self.out, name, self.size)
+        self._train_ahead(name)
         inspection, wrong = self._inspection(name)
         now = Profile(
             name=name,
@@ -163,6 +170,42 @@ class Profiler:
     def _cell(self, structure: Structure, probe: str) -> Cell:
         cell = self._tried(structure, probe)
         return dataclasses.replace(cell, structure=structure_hash(structure.name))
+
+    def _train_ahead(self, name: str) -> None:
+        """Train the runs of a structure, several at a time; `_tried` then finds them complete."""
+        wanted = [
+            (probe, seed)
+            for probe in reversed(self.probes)  # those that take longest first
+            if probe in fitting(name)
+            for seed in range(self._wanted_seeds(probe))
+        ]
+        if self.force:
+            for probe, seed in wanted:
+                self._begin_anew(name, probe, seed)
+        runs = [
+            (probe, self._settings(name, probe, seed), self._folder(name, probe, seed))
+            for probe, seed in wanted
+        ]
+        plans = [
+            Plan(
+                settings=settings,
+                source=self._source(probe)[0],
+                out=out,
+                label=self._label(name, probe, settings.seed),
+            )
+            for probe, settings, out in runs
+            if self.jobs > 1 and not is_kept(settings, out)
+        ]
+        if len(plans) > 1:
+            train_ahead(
+                plans, jobs=self.jobs, machine=self.machine, command=self.command, picture_every=0
+            )
+
+    def _begin_anew(self, name: str, probe: str, seed: int) -> None:
+        settings = self._settings(name, probe, seed)
+        folder = RunFolder(self._folder(name, probe, seed))
+        folder.begin(settings.to_dict(), resume=False, force=True)
+        write_key(folder, settings)
 
     def _tried(self, structure: Structure, probe: str) -> Cell:
         if probe not in fitting(structure.name):
@@ -227,17 +270,11 @@ class Profiler:
         return run_label(name, probe, seed, self._wanted_seeds(probe), place)
 
     def _run(self, name: str, probe: str, seed: int) -> dict[str, Any]:
-        settings = self._settings(name, probe, seed)
-        out = self._folder(name, probe, seed)
-        if self.force and seed < self._wanted_seeds(probe):
-            folder = RunFolder(out)
-            folder.begin(settings.to_dict(), resume=False, force=True)
-            write_key(folder, settings)
         source, guess = self._source(probe)
         result = finished_run(
-            settings,
+            self._settings(name, probe, seed),
             source,
-            out,
+            self._folder(name, probe, seed),
             machine=dataclasses.replace(self.machine, label=self._label(name, probe, seed)),
             picture_every=0,
             command=self.command,

@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch")
 
 from synthprobe_data import ColorCodeConfig  # noqa: E402
 from synthprobe_data.color_code import ceiling  # noqa: E402
+from synthprobe_models.cli import train_actions  # noqa: E402
 from synthprobe_models.cli.main import main  # noqa: E402
 from synthprobe_models.experiments.profile import profiler as profiles  # noqa: E402
 from synthprobe_models.inspection.inspect import inspect  # noqa: E402
@@ -58,6 +59,7 @@ def _tiny(monkeypatch, unchanged_registry) -> None:
         tiny = dataclasses.replace(PROBES[name], ability=few, data=data_of)
         monkeypatch.setitem(PROBES._loaded, name, tiny)
     monkeypatch.setattr(profiles, "inspect", partial(inspect, shape=(8, 8), width=4))
+    monkeypatch.setattr(train_actions, "cores", lambda: 1)  # what is patched stays in this process
 
 
 @pytest.fixture
@@ -227,6 +229,40 @@ def test_force_trains_again(tmp_path: Path, mine: Path, monkeypatch) -> None:
     assert trained == ["mine"]
 
 
+def test_runs_side_by_side_give_the_same_profile_and_say_what_failed(
+    tmp_path: Path, mine: Path, monkeypatch, capfd
+) -> None:
+    words = ["profile", "mine", "mine-broken", "--load", str(mine), "--epochs", "1", "--seeds", "2"]
+    words += ["--probes", "centered-square", "color-code"]
+    found = []
+    for jobs in ("1", "2"):
+        out = tmp_path / jobs
+        assert main([*words, "--jobs", jobs, "--out", str(out)]) == 0
+        for name in ("mine", "mine-broken"):
+            del STRUCTURES[name]
+        found.append([json.loads((out / f"{name}.json").read_text()) for name in words[1:3]])
+    said = capfd.readouterr().err
+    assert said.count("color-code, mine, seed 2 of 2, 4 of 6: complete, test loss") == 1
+    # Only the runs that fail are tried again in this process, which says why.
+    one, two = found
+    failed = "ValueError (a | b $\\frac{1$)"
+    for profile in one, two:
+        assert failed in profile[1]["abilities"]["centered-square"]["because"]
+    for probe, cell in one[0]["abilities"].items():
+        beside = two[0]["abilities"][probe]
+        assert {name: cell[name] for name in cell if name != "results"} == {
+            name: beside[name] for name in beside if name != "results"
+        }
+        for left, right in zip(cell["results"], beside["results"], strict=True):
+            assert left["train"] == right["train"]
+            assert left["test"] == right["test"]
+    monkeypatch.setattr(Trainer, "run", None)
+    out = tmp_path / "2"
+    complete = [*words[:2], *words[3:], "--jobs", "2", "--out", str(out)]
+    assert main(complete) == 0
+    assert not (out / "runs" / "color-code" / "mine-0" / "pictures").exists()
+
+
 def load_again(mine: Path, **edits: tuple[str, str]) -> None:
     """Edit a file of structures as its author would, so that the next command loads it anew."""
     text = mine.read_text(encoding="utf-8")
@@ -394,6 +430,7 @@ def test_a_page_that_cannot_be_read_again_is_written_anew(
         (["lambda", "--probes", "cs"], "there is no probe 'cs'"),
         (["lambda", "--probes", "rde"], "profiles do not ask rde: take of twins, "),
         (["lambda", "--threads", "0"], "threads is 0"),
+        (["lambda", "--jobs", "0"], "jobs is 0"),
         (["lambda", "--epochs", "-1"], "epochs is -1"),
     ],
 )
