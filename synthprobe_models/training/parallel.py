@@ -19,7 +19,6 @@ from synthprobe_models.training.run import finished_run
 from synthprobe_models.training.settings import TrainSettings
 from synthprobe_models.training.trainer import DivergedError, Machine
 
-
 _Done = dict[str, Any] | DivergedError | None
 """What became of a run; ``None`` if it failed."""
 
