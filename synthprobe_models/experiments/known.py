@@ -20,6 +20,8 @@ from synthprobe_models.layers.parts import Pointwise
 from synthprobe_models.probes.ability import IN_PART, NO, YES
 from synthprobe_models.registry import STRUCTURES, structure
 
+WIDE: Final = 31
+"""Of the wide convolution."""
 _KEYS: Final = 8
 """Channels by which positions are compared."""
 
@@ -63,17 +65,11 @@ class Convolution(nn.Module):
 
     width = 5
     padding = "zeros"
-    depthwise = False
 
     def __init__(self, channels: int, shape: Sequence[int]) -> None:
         super().__init__()
         self.convolution = nn.Conv2d(
-            channels,
-            channels,
-            self.width,
-            padding=self.width // 2,
-            padding_mode=self.padding,
-            groups=channels if self.depthwise else 1,
+            channels, channels, self.width, padding=self.width // 2, padding_mode=self.padding
         )
         self.join = Pointwise(channels, channels)
 
@@ -94,11 +90,34 @@ class Circular(Convolution):
     padding = "circular"
 
 
-class Wide(Convolution):
-    """One of 31 x 31 in each channel, wider than a square and most pictures."""
+class Wide(nn.Module):
+    """One of 31 x 31 in each channel, wider than a square and than most pictures.
 
-    width = 31
-    depthwise = True
+    As pictures are small, it is computed as a matrix from positions to positions for each channel,
+    which is many times quicker than the kernel of a convolution.
+    """
+
+    def __init__(self, channels: int, shape: Sequence[int]) -> None:
+        super().__init__()
+        self.kernel = nn.Conv2d(channels, channels, WIDE, padding=WIDE // 2, groups=channels)
+        self.join = Pointwise(channels, channels)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (batch, channels, H, W) to the same shape."""
+        down, across = (_offsets(size, x.device) for size in x.shape[2:])
+        taps = nn.functional.pad(self.kernel.weight[:, 0], (0, 1, 0, 1))  # the last ones are 0
+        matrix = taps[:, down[:, None, :, None], across[None, :, None, :]]
+        mixed = torch.einsum("bcij,cyxij->bcyx", x, matrix)
+        bias = self.kernel.bias
+        assert bias is not None
+        return self.join(mixed + bias[:, None, None])
+
+
+def _offsets(size: int, device: torch.device) -> Tensor:
+    """For each position of the output and of the input, the tap of `Wide` between the two."""
+    places = torch.arange(size, device=device)
+    taps = places[None, :] - places[:, None] + WIDE // 2
+    return taps.where((taps >= 0) & (taps < WIDE), torch.full_like(taps, WIDE))
 
 
 class Attention(nn.Module):
