@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 import torch
 from torch import Tensor, nn
@@ -64,7 +64,7 @@ class Convolution(nn.Module):
     """A convolution of all channels with one another."""
 
     width = 5
-    padding = "zeros"
+    padding: Literal["zeros", "circular"] = "zeros"
 
     def __init__(self, channels: int, shape: Sequence[int]) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class Narrow(Convolution):
 class Circular(Convolution):
     """One that goes on at the opposite side."""
 
-    padding = "circular"
+    padding: Literal["zeros", "circular"] = "circular"
 
 
 class Wide(nn.Module):

@@ -140,7 +140,16 @@ class Profiler:
         if (name, self.probes[0], 0) not in self._numbers:
             self.expect([name])
         before = read_profile(self.out, name, self.size)
-        self._train_ahead(name)
+        if not self.recorded:
+            self._train_ahead(
+                name,
+                [
+                    (probe, seed)
+                    for probe in reversed(self.probes)  # those that take longest first
+                    if probe in fitting(name)
+                    for seed in range(self._wanted_seeds(probe))
+                ],
+            )
         inspection, wrong = self._inspection(name)
         now = Profile(
             name=name,
@@ -171,14 +180,29 @@ class Profiler:
         cell = self._tried(structure, probe)
         return dataclasses.replace(cell, structure=structure_hash(structure.name))
 
-    def _train_ahead(self, name: str) -> None:
-        """Train the runs of a structure, several at a time; `_tried` then finds them complete."""
-        wanted = [
-            (probe, seed)
-            for probe in reversed(self.probes)  # those that take longest first
-            if probe in fitting(name)
-            for seed in range(self._wanted_seeds(probe))
-        ]
+    def answer(self, name: str, probe: str, seeds: Sequence[int]) -> Cell:
+        """What these seeds alone say of a structure on a probe that it fits.
+
+        Parameters
+        ----------
+        name, probe
+            Of the structure and of the probe.
+        seeds
+            Their runs are trained, or kept.
+        """
+        self._train_ahead(name, [(probe, seed) for seed in seeds])
+        return self._tried(find(name), probe, seeds)
+
+    def _train_ahead(self, name: str, wanted: Sequence[tuple[str, int]]) -> None:
+        """Train runs of a structure, several at a time; `_tried` then finds them complete.
+
+        Parameters
+        ----------
+        name
+            Of the structure.
+        wanted
+            Probe and seed of each run.
+        """
         if self.force:
             for probe, seed in wanted:
                 self._begin_anew(name, probe, seed)
@@ -207,7 +231,7 @@ class Profiler:
         folder.begin(settings.to_dict(), resume=False, force=True)
         write_key(folder, settings)
 
-    def _tried(self, structure: Structure, probe: str) -> Cell:
+    def _tried(self, structure: Structure, probe: str, seeds: Sequence[int] | None = None) -> Cell:
         if probe not in fitting(structure.name):
             axes = " or ".join(str(n) for n in structure.dimensions)
             return Cell(
@@ -216,7 +240,7 @@ class Profiler:
         if not self.recorded:
             self._source(probe)  # which no structure can help, either
         try:
-            results, guess = self._results(structure.name, probe)
+            results, guess = self._results(structure.name, probe, seeds)
         except FolderError:  # nothing that the structure could help
             raise
         except SynthprobeError as error:
@@ -225,13 +249,15 @@ class Profiler:
             return Cell(outcome=Outcome(NOT_TRIED, f"failed: {describe_error(error)}"))
         return _judged(probe, results, guess)
 
-    def _results(self, name: str, probe: str) -> tuple[list[dict[str, Any]], float]:
-        """The results of all seeds, and what guessing reaches."""
+    def _results(
+        self, name: str, probe: str, seeds: Sequence[int] | None
+    ) -> tuple[list[dict[str, Any]], float]:
+        """The results of all seeds, or of these, and what guessing reaches."""
         if self.recorded:
             kept = self._records(name, probe)
             return kept, float(kept[0][GUESS])
         guess = self._source(probe)[1]
-        seeds = range(self._seeds(name, probe))
+        seeds = range(self._seeds(name, probe)) if seeds is None else seeds
         return [self._run(name, probe, seed) for seed in seeds], guess
 
     def has_records(self, name: str) -> bool:
@@ -271,10 +297,11 @@ class Profiler:
 
     def _run(self, name: str, probe: str, seed: int) -> dict[str, Any]:
         source, guess = self._source(probe)
+        out = self._folder(name, probe, seed)
         result = finished_run(
             self._settings(name, probe, seed),
             source,
-            self._folder(name, probe, seed),
+            out,
             machine=dataclasses.replace(self.machine, label=self._label(name, probe, seed)),
             picture_every=0,
             command=self.command,
