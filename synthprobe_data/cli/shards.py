@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from synthprobe_data.cli.common import run_command
 from synthprobe_data.cli.parser import Parser
+from synthprobe_data.cli.transfer import add_transfer
 
 _PROGRAM: Final = "synthprobe-shards"
 
@@ -41,6 +42,10 @@ examples:
       and one file again, with the same content digest
   synthprobe-shards export rde.h5 --out pictures --format png
       for programs that want files of pictures
+  synthprobe-shards push rde OWNER/NAME
+      to the Hugging Face Hub, with its card
+  synthprobe-shards pull https://example.org/rde/manifest.json rde
+      from any web server, or OWNER/NAME from the Hub; every hash is checked
   synthprobe-shards info "$(synthprobe-shards ready rde)"
       a small file that comes with the package
 
@@ -252,6 +257,8 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="N",
         help="samples in a tar file (1000)",
     )
+
+    add_transfer(commands)
 
     ready = commands.add_parser(
         "ready",

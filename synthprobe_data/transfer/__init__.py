@@ -1,0 +1,1 @@
+"""Folders of shards to and from other machines: the Hugging Face Hub, and any web server."""
