@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +17,7 @@ from synthprobe_data.shards.card_paths import card_paths
 from synthprobe_data.shards.manifest import read_manifest
 from synthprobe_data.text import printable
 from synthprobe_data.transfer.check import check_contents
+from synthprobe_data.voice import is_quiet
 
 _REPO: Final = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
@@ -36,6 +38,7 @@ class HubFolder:
         check_repo(self._repo)
         self.name = printable(repo)
         self._cache = cache
+        _library()
         with said_of(self.name):
             self._commit = _api().dataset_info(self._repo, revision=revision or None).sha
 
@@ -175,5 +178,8 @@ def _library() -> Any:
 
 
 def _api() -> Any:
+    library = _library()
+    if is_quiet() or sys.stderr is None or not sys.stderr.isatty():
+        library.utils.disable_progress_bars()
     endpoint = os.environ.get("HF_ENDPOINT")  # as it is now: the library read it when imported
-    return _library().HfApi(endpoint=endpoint)
+    return library.HfApi(endpoint=endpoint)
