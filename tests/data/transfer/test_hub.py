@@ -107,14 +107,14 @@ class Handler(BaseHTTPRequestHandler):
             self.answer({"transfer": "basic", "objects": objects})
         elif re.fullmatch(rf"/api/datasets/{REPO}/commit/\w+", self.path):
             lines = [json.loads(line) for line in body.splitlines()]
-            files = {}
+            commit: dict[str, bytes] = {}
             for line in lines:
                 value = line["value"]
                 if line["key"] == "file":
-                    files[value["path"]] = base64.b64decode(value["content"])
+                    commit[value["path"]] = base64.b64decode(value["content"])
                 elif line["key"] == "lfsFile":
-                    files[value["path"]] = hub.objects[value["oid"]]
-            hub.commits.append(files)
+                    commit[value["path"]] = hub.objects[value["oid"]]
+            hub.commits.append(commit)
             url = f"{hub.url}/datasets/{REPO}/commit/{sha(len(hub.commits))}"
             found = {"commitUrl": url, "commitOid": sha(len(hub.commits)), "hookOutput": ""}
             self.answer(found)
