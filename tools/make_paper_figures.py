@@ -31,6 +31,7 @@ import numpy as np
 import torch
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from scipy import ndimage
 from torch import Tensor
 
 from synthprobe_data import RdeConfig, grey_of, make_file, ready_path
@@ -48,6 +49,8 @@ CONFIG = RdeConfig(height=16, width=64, n_rectangles=4, n_vis=2, n_gap=2, n_par=
 TRAIN, TEST = 12_000, 1_000
 NETWORKS = {"unet": "baseline", "lambda-pe": "Lambda + PE"}
 Panel = tuple[str, Any]
+Marks = Sequence[tuple[int, int, str]]
+"""Texts on a picture: row, column, text."""
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -168,17 +171,19 @@ def figure_3(out: Path) -> Path:
     """A rectangle that another one divides: the baseline gives its pieces two ranks."""
     found, tensors = predicted(out)
     cases = divided(found, tensors)
-    row, _ = max(cases, key=lambda case: case[1]["unet"] - case[1]["lambda-pe"])
+    (row, k), _ = max(cases, key=lambda case: case[1]["unet"] - case[1]["lambda-pe"])
+    piece, owner = find_pieces(tensors["label"][row].numpy())
+    shown = [np.where(piece == one + 1, 1, 0) for one in np.flatnonzero(owner == k)]
     titles = {
         name: f"{title}; of all {len(cases)} such rectangles,\n"
         f"{np.mean([apart[name] < 0.5 for _, apart in cases]):.0%} within half a rank"
         for name, title in NETWORKS.items()
     }
-    return _beside(row, titles, found, tensors, out / "figure-3.png")
+    return _beside(row, shown, titles, found, tensors, out / "figure-3.png")
 
 
-Cases = list[tuple[int, dict[str, float]]]
-"""The sample of each case, and what each network makes of it."""
+Cases = list[tuple[tuple[int, ...], dict[str, float]]]
+"""The sample and the rectangles of each case, and what each network makes of it."""
 
 
 def divided(found: dict[str, np.ndarray], tensors: Any) -> Cases:
@@ -191,7 +196,7 @@ def divided(found: dict[str, np.ndarray], tensors: Any) -> Cases:
             for name, maps in found.items():
                 own = ranks_of(maps[row], piece, len(owner))[owner == k]
                 apart[name] = float(own.max() - own.min())
-            cases.append((row, apart))
+            cases.append(((row, int(k)), apart))
     return cases
 
 
@@ -199,13 +204,14 @@ def figure_4(out: Path) -> Path:
     """A pair whose T-junctions are hidden, so that only its extents tell which is above."""
     found, tensors = predicted(out)
     cases = hidden(found, tensors)
-    row, _ = max(cases, key=lambda case: min(case[1]["lambda-pe"], -case[1]["unet"]))
+    (row, *pair), _ = max(cases, key=lambda case: min(case[1]["lambda-pe"], -case[1]["unet"]))
+    shown = [np.where(tensors["label"][row].numpy() == k + 1, 1, 0) for k in pair]
     titles = {
         name: f"{title}; of all {len(cases)} such pairs,\n"
         f"{np.mean([lead[name] > 0 for _, lead in cases]):.0%} in order"
         for name, title in NETWORKS.items()
     }
-    return _beside(row, titles, found, tensors, out / "figure-4.png")
+    return _beside(row, shown, titles, found, tensors, out / "figure-4.png")
 
 
 def hidden(found: dict[str, np.ndarray], tensors: Any) -> Cases:
@@ -216,29 +222,51 @@ def hidden(found: dict[str, np.ndarray], tensors: Any) -> Cases:
         ranks = {name: ranks_of(maps[row], label, len(above)) for name, maps in found.items()}
         for upper, lower in np.argwhere(above == 2):  # by convexity alone
             lead = {name: float(rank[upper] - rank[lower]) for name, rank in ranks.items()}
-            cases.append((row, lead))
+            cases.append(((row, int(upper), int(lower)), lead))
     return cases
 
 
 def _beside(
-    row: int, titles: dict[str, str], found: dict[str, np.ndarray], tensors: Any, path: Path
+    row: int,
+    shown: Sequence[np.ndarray],
+    titles: dict[str, str],
+    found: dict[str, np.ndarray],
+    tensors: Any,
+    path: Path,
 ) -> Path:
-    """Input and ground truth, and below them what both networks give."""
+    """Input and ground truth, and below them what both networks give; the ranks of some regions."""
     highest = int(tensors["rectangle_rank"][row].max())
     truth = tensors["rectangle_rank"][row].numpy()
     label = tensors["label"][row].numpy()
     true_map = np.append(0, truth)[label].astype(np.float64)
+    places = [_middle(region) for region in shown]
+
+    def marks(ranks: np.ndarray) -> Marks:
+        medians = [ranks_of(ranks, region, 1)[0] for region in shown]
+        return [(*place, f"{rank:.2g}") for place, rank in zip(places, medians, strict=True)]
+
     panels: list[Panel] = [
         (f"input (test {row})", tensors["image"][row].permute(1, 2, 0).numpy()),
         ("ground truth", grey_of(true_map, highest)),
     ]
     for name, title in titles.items():
         panels.append((title, grey_of(found[name][row].clip(0, highest), highest)))
-    return _draw(panels, path, across=2)
+    texts = [[], marks(true_map), *(marks(found[name][row]) for name in titles)]
+    return _draw(panels, path, across=2, texts=texts)
 
 
-def _draw(panels: Sequence[Panel], path: Path, across: int) -> Path:
-    """Pictures in rows, each below its title."""
+def _middle(region: np.ndarray) -> tuple[int, int]:
+    """The pixel of a region that is farthest from its edge."""
+    depth = ndimage.distance_transform_cdt(np.pad(region, 1), "chessboard")[1:-1, 1:-1]
+    rows, columns = np.nonzero(depth == depth.max())
+    nearest = np.argmin((rows - rows.mean()) ** 2 + (columns - columns.mean()) ** 2)
+    return int(rows[nearest]), int(columns[nearest])
+
+
+def _draw(
+    panels: Sequence[Panel], path: Path, across: int, texts: Sequence[Marks] | None = None
+) -> Path:
+    """Pictures in rows, each below its title, and with its texts."""
     down = -(-len(panels) // across)
     height, width = np.asarray(panels[0][1]).shape[:2]
     size = (3.2 * across, down * (3.2 * height / width + 0.55))
@@ -247,8 +275,12 @@ def _draw(panels: Sequence[Panel], path: Path, across: int) -> Path:
     axes = np.atleast_2d(figure.subplots(down, across)).ravel()
     for ax in axes:
         ax.axis("off")
-    for ax, (title, picture) in zip(axes, panels, strict=False):
+    of_panels = texts or [[]] * len(panels)
+    for ax, (title, picture), marks in zip(axes, panels, of_panels, strict=False):
         ax.imshow(np.asarray(picture), cmap="gray", interpolation="nearest")
+        for row, column, text in marks:
+            place = {"ha": "center", "va": "center"}
+            ax.text(column, row, text, fontsize=6, color="#c00000", weight="bold", **place)
         ax.set_title(title, fontsize=8)
     figure.savefig(path, metadata={"Software": None})
     return path
