@@ -231,7 +231,7 @@ class Split:
         block: Block = {}
         for name in columns if names is None else names:
             if name not in columns:
-                raise SynthprobeError(f"there is no dataset {name!r}: take {', '.join(columns)}.")
+                raise SynthprobeError(f"there is no column {name!r}: take {', '.join(columns)}.")
             column = columns[name]
             block[name] = np.empty((len(indices), *column.shape), column.dtype)
             for i, index in enumerate(indices):

@@ -38,7 +38,7 @@ def read_columns(reader: ShardReader, split: str, names: Sequence[str]) -> Itera
     known = known_columns(header)
     for name in names:
         if name not in known:
-            raise SynthprobeError(f"there is no dataset {name!r}: take {', '.join(sorted(known))}.")
+            raise SynthprobeError(f"there is no column {name!r}: take {', '.join(sorted(known))}.")
     stored = {column.name: column for column in header.columns}
     computed = header.dataset.computed
     missing = [name for name in names if name not in stored and name != INDEX.name]

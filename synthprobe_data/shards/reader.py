@@ -137,7 +137,7 @@ class ShardReader:
         for column in self.header.columns:
             if column.name == name:
                 return column
-        raise SynthprobeError(f"{self.path} has no dataset {name!r}.")
+        raise SynthprobeError(f"{self.path} has no column {name!r}.")
 
     def _keeps(self, column: Column) -> bool:
         """Whether all rows of a dataset are in memory now: they are, if there is room for them."""

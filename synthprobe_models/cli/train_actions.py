@@ -160,7 +160,8 @@ def evaluate(given: argparse.Namespace) -> int:
         print(plain_json(facts[0] if len(facts) == 1 else facts, indent=2))
         return 0
     for saved, scores in found:
-        print(f"{saved.settings.name} after {saved.epoch} epochs, {scores.samples} samples")
+        epochs = "1 epoch" if saved.epoch == 1 else f"{saved.epoch} epochs"
+        print(f"{saved.settings.name} after {epochs}, {scores.samples} samples")
         if scores.aligned is not None:
             print(f"aligned by a scale and a shift for each picture, as {scores.aligned}")
         for name, value in scores.metrics.items():

@@ -98,7 +98,7 @@ def test_a_column_has_the_values_of_all_samples(data: OpenDataset) -> None:
     depths = [train.difficulty(i).depth for i in range(11)]
     assert train["depth"].tolist() == depths  # which the file does not store
     assert train["depth"].tolist() == train["rectangle_rank"].max(axis=1).tolist()
-    with pytest.raises(SynthprobeError, match="there is no dataset 'colour': take above, "):
+    with pytest.raises(SynthprobeError, match="there is no column 'colour': take above, "):
         train["colour"]
 
 

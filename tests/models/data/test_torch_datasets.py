@@ -211,7 +211,7 @@ def test_a_split_path_or_column_that_is_not_there_is_refused(
         ShardDataset(tmp_path / "none.h5")
     with pytest.raises(SynthprobeError):
         ShardDataset(tmp_path)  # a folder without shards
-    with pytest.raises(SynthprobeError, match="no dataset 'depth'"):
+    with pytest.raises(SynthprobeError, match="no column 'depth'"):
         ShardDataset(paths["file"], columns=["image", "depth"])
     for columns in ("image", []):
         with pytest.raises(SynthprobeError, match="columns is"):
