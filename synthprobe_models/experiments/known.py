@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from synthprobe_models.layers.parts import Pointwise
+from synthprobe_models.plugins import LOADED
 from synthprobe_models.probes.ability import IN_PART, NO, YES
 from synthprobe_models.registry import STRUCTURES, structure
 
@@ -343,6 +344,7 @@ def register_known() -> None:
                 source="known by construction",
                 dimensions=one.dimensions,
             )(one.build)
+            LOADED[one.name] = __name__  # so that other processes find it
 
 
 register_known()

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from synthprobe_models.experiments.profile.contradictions import contradictions
 from synthprobe_models.experiments.profile.facts import Cell, Profile, profile_facts
 from synthprobe_models.experiments.render import grid, origins, settings_that_differ
 from synthprobe_models.files import make_folder, plain_json, replaced, write_text
@@ -96,6 +97,7 @@ def _markdown(profile: Profile, figure: str) -> str:
     else:
         checks = untrained(profile.inspection)
         text += [*left_grid([["of one layer", ""], *map(list, checks.items())]), ""]
+        text += [line for sentence in contradictions(profile) for line in (sentence, "")]
     text += ["## How the answers were found", ""]
     text += [line for probe in profile.cells for line in (rule_text(probe), "")]
     text += [RATES, ""]

@@ -167,7 +167,7 @@ class Profiler:
         return [
             probe
             for probe in self.probes
-            if not self.recorded or probe not in fitting(name) or self._records(name, probe)
+            if not self.recorded or probe not in fitting(name) or self.records(name, probe)
         ]
 
     def options(self, name: str, probe: str) -> dict[str, Any]:
@@ -254,7 +254,7 @@ class Profiler:
     ) -> tuple[list[dict[str, Any]], float]:
         """The results of all seeds, or of these, and what guessing reaches."""
         if self.recorded:
-            kept = self._records(name, probe)
+            kept = self.records(name, probe)
             return kept, float(kept[0][GUESS])
         guess = self._source(probe)[1]
         seeds = range(self._seeds(name, probe)) if seeds is None else seeds
@@ -262,9 +262,10 @@ class Profiler:
 
     def has_records(self, name: str) -> bool:
         """Whether there are results of runs of a structure, on any of the probes."""
-        return any(self._records(name, probe) for probe in self.probes)
+        return any(self.records(name, probe) for probe in self.probes)
 
-    def _records(self, name: str, probe: str) -> list[dict[str, Any]]:
+    def records(self, name: str, probe: str) -> list[dict[str, Any]]:
+        """The results of the runs of a structure that are recorded in the folder."""
         return read_records(self.out / "runs" / probe, name)
 
     def _settings(self, name: str, probe: str, seed: int) -> TrainSettings:
