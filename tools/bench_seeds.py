@@ -60,10 +60,9 @@ PAGE = """\
   cannot be done.
 - **batch x 2**: a batch of twice the size, per sample, in units of the batch of the preset.
 
-Nearly all of a step is spent inside the kernels of PyTorch, not between them: {reading:.0%} of it
-is reading at most. So a core that computes five seeds at once has five times as much to compute,
-and seeds are not trained together here. On a GPU, which a step of one seed does not fill, it may be
-otherwise; that was not measured.
+Reading, the only part that seeds could share, is {reading:.0%} of a step at most, and *five together*
+says what the rest comes to: about five times the work, or more. So seeds are not trained together
+here. On a GPU, which a step of one seed does not fill, it may be otherwise; that was not measured.
 
 ## Whole runs
 
@@ -72,6 +71,10 @@ otherwise; that was not measured.
 `synthprobe-probe profile` trains as many runs at a time as there are cores (`--jobs`), each with
 its own process, data order and initial weights, so that every run is the one that its seed gives
 alone.
+
+Two cores cannot make five equal runs cost less than 2.5 of one. A smaller figure, or one by one more
+than 5, says that other programs took more of the cores at one time than at another; seconds of the
+clock are worth only as much as the machine was idle.
 """
 
 

@@ -101,7 +101,6 @@ class Wide(nn.Module):
     def __init__(self, channels: int, shape: Sequence[int]) -> None:
         super().__init__()
         self.kernel = nn.Conv2d(channels, channels, WIDE, padding=WIDE // 2, groups=channels)
-        self.join = Pointwise(channels, channels)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (batch, channels, H, W) to the same shape."""
@@ -111,7 +110,7 @@ class Wide(nn.Module):
         mixed = torch.einsum("bcij,cyxij->bcyx", x, matrix)
         bias = self.kernel.bias
         assert bias is not None
-        return self.join(mixed + bias[:, None, None])
+        return mixed + bias[:, None, None]
 
 
 def _offsets(size: int, device: torch.device) -> Tensor:
