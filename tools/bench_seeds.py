@@ -60,9 +60,9 @@ PAGE = """\
   cannot be done.
 - **batch x 2**: a batch of twice the size, per sample, in units of the batch of the preset.
 
-Reading, the only part that seeds could share, is {reading:.0%} of a step at most, and *five together*
-says what the rest comes to: about five times the work, or more. So seeds are not trained together
-here. On a GPU, which a step of one seed does not fill, it may be otherwise; that was not measured.
+Reading, the only part that seeds could share, is {reading:.0%} of a step at most, and *five
+together* says what the rest comes to: about five times the work, or more. So seeds are not trained
+together here. On a GPU, which a step of one seed does not fill, it may be otherwise; that was not measured.
 
 ## Whole runs
 
@@ -72,8 +72,8 @@ here. On a GPU, which a step of one seed does not fill, it may be otherwise; tha
 its own process, data order and initial weights, so that every run is the one that its seed gives
 alone.
 
-Two cores cannot make five equal runs cost less than 2.5 of one. A smaller figure, or one by one more
-than 5, says that other programs took more of the cores at one time than at another; seconds of the
+Two cores cannot make five equal runs cost less than 2.5 of one. A smaller figure, or one by one
+more than 5, says that other programs took more of the cores at one time than at another; seconds of the
 clock are worth only as much as the machine was idle.
 """
 
