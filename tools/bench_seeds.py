@@ -62,7 +62,8 @@ PAGE = """\
 
 Reading, the only part that seeds could share, is {reading:.0%} of a step at most, and *five
 together* says what the rest comes to: about five times the work, or more. So seeds are not trained
-together here. On a GPU, which a step of one seed does not fill, it may be otherwise; that was not measured.
+together here. On a GPU, which a step of one seed does not fill, it may be otherwise; that was not
+measured.
 
 ## Whole runs
 
@@ -73,8 +74,8 @@ its own process, data order and initial weights, so that every run is the one th
 alone.
 
 Two cores cannot make five equal runs cost less than 2.5 of one. A smaller figure, or one by one
-more than 5, says that other programs took more of the cores at one time than at another; seconds of the
-clock are worth only as much as the machine was idle.
+more than 5, says that other programs took more of the cores at one time than at another;
+seconds of the clock are worth only as much as the machine was idle.
 """
 
 
