@@ -8,10 +8,11 @@ from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 from llvmlite import ir
-from numba import config, njit, types
+from numba import config, types
 from numba.extending import intrinsic
 
 from synthprobe_data.kernel_cache import cache_of
+from synthprobe_data.kernel_parts import Kernel
 
 _PLAIN: Final = bool(getattr(config, "DISABLE_JIT", 0))
 """Whether ``NUMBA_DISABLE_JIT=1`` is set."""
@@ -32,9 +33,9 @@ def kernel(function: _Function) -> _Function:
     """
     if _PLAIN:
         return _without_warnings(function)
-    compiled = njit(_nrt=False)(function)  # type: ignore[call-overload]
+    compiled: Any = Kernel(function)
     compiled._cache = cache_of(function)
-    return compiled
+    return cast(_Function, compiled)
 
 
 def _without_warnings(function: _Function) -> _Function:
