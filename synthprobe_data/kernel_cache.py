@@ -166,6 +166,6 @@ def announce_compiling() -> None:
     folder = cache_folder()
     if folder is None or not os.access(folder, os.W_OK):
         where = f"{user_cache()} cannot be written to, so this happens in every run"
-        announce(f"compiling kernels, about 20 s: {where} (NUMBA_CACHE_DIR names another folder)")
+        announce(f"compiling kernels, about 10 s: {where} (NUMBA_CACHE_DIR names another folder)")
     else:
-        announce("compiling kernels, about 20 s, once for this version")
+        announce("compiling kernels, about 10 s, once for this version")

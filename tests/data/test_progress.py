@@ -78,7 +78,7 @@ def test_compiling_is_announced_once_and_not_when_it_is_done(tmp_path: Path, wor
     small = ("--positions", "8", "--colors", "2", "--train", "6", "--test", "2")
     make = ("synthprobe_data.cli.gen", "color-code", *small, "--workers", workers, "--out")
     said = command(*make, tmp_path / "a.h5", cache=cache)
-    assert said == ["synthprobe-gen: compiling kernels, about 20 s, once for this version."]
+    assert said == ["synthprobe-gen: compiling kernels, about 10 s, once for this version."]
     assert command(*make, tmp_path / "b.h5", cache=cache) == []
 
 
