@@ -33,9 +33,18 @@ def kernel(function: _Function) -> _Function:
     """
     if _PLAIN:
         return _without_warnings(function)
-    compiled: Any = Kernel(function)
-    compiled._cache = cache_of(function)
-    return cast(_Function, compiled)
+    return cast(_Function, Kernel(function, kept=cache_of(function)))
+
+
+def shared_kernel(function: _Function) -> _Function:
+    """Compile a function, as `kernel` does, that is a large part of several kernels.
+
+    What it was translated to is kept, too, for the next kernel that calls it.
+    """
+    if _PLAIN:
+        return _without_warnings(function)
+    kept, kept_parts = cache_of(function), cache_of(function, part=True)
+    return cast(_Function, Kernel(function, kept=kept, kept_parts=kept_parts))
 
 
 def _without_warnings(function: _Function) -> _Function:

@@ -25,6 +25,8 @@ from numba.core import caching
 
 _caching: Any = caching  # partly typed, by version
 _PACKAGE: Final = Path(__file__).parent
+_ALSO_COMPILED: Final = ("config.py", "kernel_parts.py")
+"""Files that have no kernels, but constants of some, or how they are compiled."""
 _UNUSED_SECONDS: Final = 60 * 24 * 3600
 """Kernels of other sources that nobody has used for so long are removed."""
 
@@ -42,7 +44,7 @@ def digest_of_sources() -> str:
     digest = hashlib.sha256()
     for path in sorted(_PACKAGE.rglob("*.py")):
         source = path.read_bytes()
-        if b"@kernel" in source or path.name == "config.py":
+        if b"@kernel" in source or b"@shared_kernel" in source or path.name in _ALSO_COMPILED:
             digest.update(source)
     return digest.hexdigest()[:16]
 
@@ -141,6 +143,26 @@ class KernelCache(_caching.FunctionCache):  # type: ignore[misc, unused-ignore]
                 super().save_overload(signature, data)
 
 
+class _Parts(_Results):
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        return f"part-{super().get_filename_base(fullname, abiflags)}"
+
+    def reduce(self, part: Any) -> Any:
+        return part.reduced()
+
+    def rebuild(self, _target_context: Any, reduced: Any) -> Any:
+        return reduced
+
+    def check_cachable(self, _part: Any) -> bool:
+        return True
+
+
+class PartCache(KernelCache):
+    """The cache of a part: translated, but not yet machine code."""
+
+    _impl_class = _Parts
+
+
 class NoCache:
     """For a user who has no place for a cache: every process compiles for itself."""
 
@@ -152,9 +174,10 @@ class NoCache:
         """Keep nothing."""
 
 
-def cache_of(function: Callable[..., Any]) -> KernelCache | NoCache:
-    """The cache of a kernel."""
-    return NoCache() if cache_folder() is None else KernelCache(function)
+def cache_of(function: Callable[..., Any], *, part: bool = False) -> KernelCache | NoCache:
+    """The cache of a kernel, or of what it is as a part of other kernels."""
+    kind = PartCache if part else KernelCache
+    return NoCache() if cache_folder() is None else kind(function)
 
 
 def announce_compiling() -> None:

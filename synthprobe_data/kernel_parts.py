@@ -5,14 +5,16 @@ machine code of it, and writes two wrappers, by which Python and C could call it
 is so compiled again at each of its links. Here a kernel that is called by another one is only
 typed and translated (a *part*); the parts are linked, optimised and made machine code of once, in
 the kernel that Python calls. Parts take no literal types and no narrow whole numbers, so that most
-are translated once.
+are translated once. Large parts that several kernels have are *shared*: kept from one process to
+the next as they are translated, so that `verify` need not translate what generating has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from llvmlite import binding
 from numba.core import codegen, compiler, dispatcher, registry, types, typing
 
 # Partly typed, by version.
@@ -71,6 +73,38 @@ def _all_called(libraries: list[Any], seen: dict[Any, None]) -> dict[Any, None]:
     return seen
 
 
+class _Part(NamedTuple):
+    """A kernel as a part, for one list of types."""
+
+    fndesc: Any
+    signature: Any
+    library: _PartLibrary
+    key: object
+    """What stands for it among all functions that Numba knows."""
+
+    @property
+    def codegen(self) -> Any:
+        """What makes code of it, which a cache asks for."""
+        return self.library.codegen
+
+    def reduced(self) -> tuple[Any, Any, bytes]:
+        """What a cache keeps: also the code of all that it calls."""
+        module = self.library._final_module.clone()
+        for library in _all_called(self.library._linking_libraries, {}):
+            module.link_in(library._get_module_for_linking(), preserve=True)
+        self.fndesc.typemap = self.fndesc.calltypes = None  # as Numba does: not for pickling
+        return self.fndesc, self.signature, module.as_bitcode()
+
+
+def _part_from(reduced: tuple[Any, Any, bytes], target: Any) -> _Part:
+    """The part that was kept so."""
+    fndesc, signature, code = reduced
+    library = _PartLibrary(target.codegen(), "part")
+    library._final_module = binding.parse_bitcode(code)
+    library.finalize()
+    return _Part(fndesc, signature, library, object())
+
+
 class _PartCompiler(_Compiler):  # type: ignore[misc, unused-ignore]
     def __init__(self, typing_context: Any, target: Any, library: Any, *rest: Any) -> None:
         super().__init__(typing_context, target, library, *rest)
@@ -86,11 +120,26 @@ class _WholeCompiler(_Compiler):  # type: ignore[misc, unused-ignore]
 
 
 class Kernel(_CPUDispatcher):  # type: ignore[misc, unused-ignore]
-    """A kernel: called by Python it is compiled whole, called by another kernel it is a part."""
+    """A kernel: called by Python it is compiled whole, called by another kernel it is a part.
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    Parameters
+    ----------
+    function
+        What it does, in Python.
+    kept
+        Where it is kept when it was compiled whole.
+    kept_parts
+        Where it is kept as a part.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], *, kept: Any = None, kept_parts: Any = None
+    ) -> None:
         super().__init__(function, targetoptions=dict(_OPTIONS), pipeline_class=_WholeCompiler)
-        self.parts: dict[tuple[Any, ...], Any] = {}
+        if kept is not None:
+            self._cache = kept
+        self._kept_parts = kept_parts
+        self.parts: dict[tuple[Any, ...], _Part] = {}
         self._part_compiler = _dispatcher._FunctionCompiler(
             function, self.targetdescr, _PART_OPTIONS, {}, _PartCompiler
         )
@@ -100,7 +149,9 @@ class Kernel(_CPUDispatcher):  # type: ignore[misc, unused-ignore]
         signature, args = self._compiler.fold_argument_types(args, kws)
         args = tuple(_plain_type(kind) for kind in args)
         if args not in self.parts:
-            self.parts[args] = self._compile_part(args)
+            part = self._find_part(args)
+            self.targetctx.insert_user_function(part.key, part.fndesc, [part.library])
+            self.parts[args] = part
         template = _typing.make_concrete_template(
             f"CallTemplate({self.py_func.__name__})",
             key=self.py_func.__name__,
@@ -110,12 +161,18 @@ class Kernel(_CPUDispatcher):  # type: ignore[misc, unused-ignore]
 
     def get_overload(self, sig: Any) -> Any:
         """What stands for a part among all functions that Numba knows."""
-        return self.parts[tuple(sig)].entry_point
+        return self.parts[tuple(sig)].key
 
-    def _compile_part(self, args: tuple[Any, ...]) -> Any:
-        part = self._part_compiler.compile(args, None)
-        part = part._replace(entry_point=object())
-        self.targetctx.insert_user_function(part.entry_point, part.fndesc, [part.library])
+    def _find_part(self, args: tuple[Any, ...]) -> _Part:
+        """The part for these types, translated now if it is not kept."""
+        if self._kept_parts is not None:
+            reduced = self._kept_parts.load_overload(args, self.targetctx)
+            if reduced is not None:
+                return _part_from(reduced, self.targetctx)
+        made = self._part_compiler.compile(args, None)
+        part = _Part(made.fndesc, made.signature, made.library, object())
+        if self._kept_parts is not None:
+            self._kept_parts.save_overload(args, part)
         return part
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import types
@@ -69,3 +71,39 @@ def test_a_part_is_no_machine_code_by_itself() -> None:
 
 def test_a_part_can_be_called_from_python_too() -> None:
     assert weighted(np.array([1, 2], np.uint8), 3) == 9
+
+
+class Kept:
+    """A cache as `kernel_cache` has, in memory: what it has was pickled."""
+
+    def __init__(self) -> None:
+        self.kept: dict[Any, bytes] = {}
+
+    def load_overload(self, key: Any, _target: Any) -> Any:
+        return pickle.loads(self.kept[key]) if key in self.kept else None
+
+    def save_overload(self, key: Any, part: Any) -> None:
+        self.kept[key] = pickle.dumps(part.reduced())
+
+
+def test_a_part_that_is_kept_need_not_be_translated_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Kept()
+
+    def caller() -> Any:
+        shared = Kernel(_five_times, kept_parts=kept)
+
+        def whole(value: int) -> int:
+            return shared(value) + 1
+
+        return Kernel(whole), shared
+
+    first, _ = caller()
+    assert first(7) == 36
+    assert list(kept.kept) == [(types.int64,)]
+    second, shared = caller()
+    monkeypatch.setattr(shared._part_compiler, "compile", None)  # it would fail if it were asked
+    assert second(7) == 36
+
+
+def _five_times(value: int) -> int:
+    return doubled(doubled(value)) + value

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from synthprobe_data.kernel import kernel
+from synthprobe_data.kernel import kernel, shared_kernel
 from synthprobe_data.rde.config import MAX_RECTANGLES
 from synthprobe_data.rde.kernels.cues import Cues, empty_cues, find_cues
 from synthprobe_data.rde.kernels.grid import Grid, compress_axis, copy_axis, empty_grid, fill_labels
@@ -46,7 +46,7 @@ def empty_room() -> Room:
     )
 
 
-@kernel
+@shared_kernel
 def certify(
     settings: Settings,
     sides: NDArray[np.int64],

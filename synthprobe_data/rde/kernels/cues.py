@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from synthprobe_data.kernel import kernel
+from synthprobe_data.kernel import kernel, shared_kernel
 from synthprobe_data.rde.config import MAX_RECTANGLES
 from synthprobe_data.rde.kernels.grid import MAX_CELLS, Grid
 
@@ -47,7 +47,7 @@ def empty_cues() -> Cues:
     )
 
 
-@kernel
+@shared_kernel
 def find_cues(grid: Grid, n: int, cues: Cues) -> None:
     """Both cues for every pair of the n rectangles."""
     for k in range(n):

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from synthprobe_data.kernel import highest_bit, kernel
+from synthprobe_data.kernel import highest_bit, kernel, shared_kernel
 from synthprobe_data.rde.config import MAX_RECTANGLES
 
 MAX_CELLS: Final = 2 * MAX_RECTANGLES + 1
@@ -55,7 +55,7 @@ def empty_sides() -> NDArray[np.int64]:
     return np.zeros((4, MAX_RECTANGLES + 1), np.int64)
 
 
-@kernel
+@shared_kernel
 def compress(sides: NDArray[np.int64], n: int, width: int, height: int, grid: Grid) -> None:
     """Compress the first n rectangles (`reference.paint` does the same with pixels)."""
     grid.size[0] = compress_axis(sides, 0, n, width, grid.x, grid.cover_x)

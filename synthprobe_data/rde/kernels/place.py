@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from synthprobe_data.kernel import highest_bit, kernel
+from synthprobe_data.kernel import highest_bit, kernel, shared_kernel
 from synthprobe_data.random import draw_below, draw_two_pairs
 from synthprobe_data.rde.config import RdeConfig
 from synthprobe_data.rde.kernels.apart import drawn_apart
@@ -132,7 +132,7 @@ def place_next(
     return 0
 
 
-@kernel
+@shared_kernel
 def accepts(settings: Settings, sides: NDArray[np.int64], n: int, grid: Grid, trial: Grid) -> bool:
     """Whether the rules accept rectangle n on top of the n before it (`reference.accepts`).
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from synthprobe_data.kernel import kernel
+from synthprobe_data.kernel import kernel, shared_kernel
 from synthprobe_data.rde.kernels.grid import MAX_CELLS, Grid
 
 UNIT: Final = 4096
@@ -94,7 +94,7 @@ def _reflect(i: int, size: int) -> int:
     return i if i < size else 2 * size - 1 - i
 
 
-@kernel
+@shared_kernel
 def render(
     grid: Grid,
     colors: NDArray[np.uint32],
