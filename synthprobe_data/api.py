@@ -33,7 +33,8 @@ def make_sample(
     index
         Which sample of the split, from 0.
     split
-        Any name; the files have ``"train"`` and ``"test"``, and Centered Square has no others.
+        Any name; the files have ``"train"``, ``"test"`` and, if asked for, ``"validation"``;
+        Centered Square has the first two only.
     seed
         Any whole number from 0 to 2**64 - 1.
     config
@@ -113,7 +114,8 @@ def make_file(
     path
         The file to write. It appears under this name only when it is complete.
     train, validation, test
-        Number of samples; the canonical ones by default. Not every dataset has a validation split.
+        Number of samples; the canonical ones by default. Every dataset that is drawn can have a
+        validation split, which canonical files of most have not.
     splits
         The same for any splits that the dataset has, by name.
     seed
@@ -132,7 +134,7 @@ def make_file(
     source = find_dataset(dataset)
     if config is not None:
         _check_config(source, config)
-    sizes = source.sizes(source.config() if config is None else config)
+    sizes = source.split_sizes(source.config() if config is None else config)
     given = {"train": train, "validation": validation, "test": test, **(splits or {})}
     asked = {split: size for split, size in given.items() if size is not None}
     for split in asked.keys() - sizes.keys():

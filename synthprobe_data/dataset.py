@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from synthprobe_data.shards.collection import OpenDataset, Split
     from synthprobe_data.tally import Tally
+
+VALIDATION: Final = "validation"
+"""The split that choices are made by, so that the test split stays unseen until the end."""
 
 Block = dict[str, NDArray[Any]]
 """Some consecutive samples: the arrays by name; one row is one sample."""
@@ -332,6 +335,18 @@ class Dataset:
     def first_with(self, role: str) -> ColumnSpec:
         """The first column with this role."""
         return next(column for column in self.columns if column.role == role)
+
+    def split_sizes(self, config: Config) -> dict[str, int]:
+        """The canonical sizes of all splits that can be asked for, in the file's order.
+
+        Samples that are drawn can be drawn for a split ``validation``, too; of most datasets the
+        canonical files have none.
+        """
+        sizes = self.sizes(config)
+        if not self.drawn or VALIDATION in sizes:
+            return sizes
+        first, *rest = sizes
+        return {first: sizes[first], VALIDATION: 0, **{name: sizes[name] for name in rest}}
 
     def file_attributes(self, config: Config) -> dict[str, Any]:
         """What files of these settings say beside the common attributes."""

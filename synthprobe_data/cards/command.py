@@ -46,7 +46,7 @@ def same_rows_command(
 
     It names only what differs from the canonical settings.
     """
-    sizes = dataset.sizes(config)
+    sizes = dataset.split_sizes(config)
     if set(splits) - set(sizes):
         return None
     words = [PROGRAM, dataset.name, "--out", out]

@@ -72,7 +72,7 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
         help="write a file for each split, such as rde.train.h5 and rde.test.h5 for rde.h5",
     )
     canonical = dataset.config()
-    for split, size in dataset.sizes(canonical).items():
+    for split, size in dataset.split_sizes(canonical).items():
         default = f"{size}" if dataset.drawn else f"all: {size} with the default settings"
         command.add_argument(
             f"--{split}", type=int, metavar="N", help=f"{split} samples ({default})"
@@ -237,7 +237,7 @@ def _generate(given: argparse.Namespace) -> int:
     config = _config(given, dataset)
     splits = {
         split: size if getattr(given, split) is None else getattr(given, split)
-        for split, size in dataset.sizes(config).items()
+        for split, size in dataset.split_sizes(config).items()
     }
     if given.print_config:
         check_seed(given.seed)

@@ -97,7 +97,7 @@ def defaults_from(path: Path, dataset: Dataset) -> dict[str, Any]:
             f"{dataset.version}, whose samples may differ. Leave the version out to take it."
         )
     found = _settings(path, dataset, table.get("settings", {}))
-    splits = dataset.sizes(dataset.config())
+    splits = dataset.split_sizes(dataset.config())
     for split, size in table.get("samples", {}).items():
         if split not in splits:
             raise SynthprobeError(

@@ -190,7 +190,7 @@ def _run_of_shards(
         for what in ("version", "config", "seed"):
             if header.dataset is not first.dataset or getattr(header, what) != getattr(first, what):
                 raise SynthprobeError(f"Its shards are not of one dataset: {name} differs.")
-    order = list(first.dataset.sizes(first.config))
+    order = list(first.dataset.split_sizes(first.config))
     plans = infer_plans(headers, order, first.dataset.together)
     run = _run(
         folder, first.dataset, first.version, first.config, first.seed, plans, workers, progress

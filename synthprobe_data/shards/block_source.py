@@ -159,7 +159,7 @@ class BlockSource:
 def _parts_by_split(readers: list[BlockReader]) -> dict[str, list[SplitPart]]:
     """The parts of each split in the order of their indices, each going on where one ends."""
     header = readers[0].header
-    canonical = header.dataset.sizes(header.config)
+    canonical = header.dataset.split_sizes(header.config)
     names = dict.fromkeys([*canonical, *(s for r in readers for s in r.header.splits)])
     splits = {}
     for name in names:

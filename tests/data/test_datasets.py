@@ -70,6 +70,31 @@ def test_a_file_has_the_samples_of_the_python_functions(name: str, files: dict[s
                 assert all((row[column] == sample[column]).all() for column in sample)
 
 
+@pytest.mark.parametrize("name", [name for name, one in DATASETS.items() if one.drawn])
+def test_validation_samples_are_added_and_no_other_sample_changes(
+    name: str, files: dict[str, Path], tmp_path: Path
+) -> None:
+    size = {"seed": 3, "config": CONFIGS[name], "workers": 1, "cards": False}
+    make_file(name, tmp_path / "a.h5", **{**SIZES[name], "validation": 4}, **size)
+    alone = {split: 0 for split in SIZES[name]} | {"validation": 4}
+    make_file(name, tmp_path / "b.h5", **alone, **size)
+    column = DATASETS[name].columns[0].name
+    with (
+        open_dataset(files[name]) as before,
+        open_dataset(tmp_path / "a.h5") as data,
+        open_dataset(tmp_path / "b.h5") as other,
+    ):
+        assert list(data.splits) == ["train", "validation", "test"]
+        assert other.splits == {"validation": 4}
+        for split in ("train", "test"):
+            assert (data[split][:][column] == before[split][:][column]).all()
+        assert (data["validation"][:][column] == other["validation"][:][column]).all()
+        drawn = iter_samples(name, split="validation", seed=3, config=CONFIGS[name], stop=4)
+        for row, sample in zip(data["validation"], drawn, strict=True):
+            assert all((row[key] == sample[key]).all() for key in sample)
+    assert verify(tmp_path / "a.h5").ok
+
+
 @pytest.mark.parametrize("name", DATASETS)
 def test_any_number_of_workers_gives_the_same_rows(
     name: str, files: dict[str, Path], tmp_path: Path

@@ -65,8 +65,8 @@ def test_the_command_asks_for_the_same_rows(
     assert given["seed"] == seed
     assert {
         split: size if given[split] is None else given[split]
-        for split, size in dataset.sizes(config).items()
-    } == {split: splits.get(split, 0) for split in ("train", "test")}
+        for split, size in dataset.split_sizes(config).items()
+    } == {split: splits.get(split, 0) for split in dataset.split_sizes(config)}
 
 
 @pytest.mark.parametrize("dataset", DATASETS.values(), ids=DATASETS.keys())

@@ -51,7 +51,7 @@ def test_options_are_over_the_file_and_the_file_over_the_defaults(
         printed(["rde", "--config", str(config), "--width", "72", "--seed", "4"], capsys)
     )
     assert table["seed"] == 4
-    assert table["samples"] == {"train": 9, "test": 0}
+    assert table["samples"] == {"train": 9, "validation": 0, "test": 0}
     assert table["settings"]["height"] == 64
     assert table["settings"]["width"] == 72
     assert table["settings"]["n_vis"] == 5

@@ -293,7 +293,7 @@ def test_the_command_takes_pairs_as_two_samples(
         assert data["train"].difficulty(0).depth == data["train"][0]["depth"]
 
 
-def test_other_datasets_have_no_validation_split(tmp_path: Path) -> None:
-    with pytest.raises(SynthprobeError, match="color-code has no split 'validation'"):
-        make_file("color-code", tmp_path / "a.h5", validation=3)
+def test_a_finite_dataset_has_no_validation_split(tmp_path: Path) -> None:
+    with pytest.raises(SynthprobeError, match="centered-square has no split 'validation'"):
+        make_file("centered-square", tmp_path / "a.h5", validation=3)
     assert list(tmp_path.iterdir()) == []
