@@ -54,7 +54,8 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
         "sweep",
         help="search for a learning rate as the paper did",
         description="Train with several learning rates, as the paper did, and print what each of "
-        "them reached.",
+        "them reached on validation samples: those of the file, or drawn for it. The test samples "
+        "are left alone. Where nothing is drawn (centered-square), the training samples decide.",
     )
     search.set_defaults(act=_act("search"))
     search.keys = stream_keys

@@ -83,6 +83,9 @@ def train(given: argparse.Namespace) -> int:
     if result and given.json:
         print(plain_json({"out": str(out), **result}, indent=1))
     elif result:
+        if "validation" in result:
+            on = f"on {result['validation_samples']} validation samples"
+            print(f"{out}: {_figures(result['validation'])} {on}")
         print(
             f"{out}: {_figures(result['test'])} on {result['test_samples']} test samples, "
             f"{result['parameters']} parameters, {result['seconds']:.1f} s"
@@ -109,7 +112,8 @@ def search(given: argparse.Namespace) -> int:
         print(plain_json(results, indent=1))
         return 0
     for result in results:
-        print(f"{result['settings']['rate']:<8g} {_figures(result['test'])}")
+        split = "validation" if result.get("validation") else "train"
+        print(f"{result['settings']['rate']:<8g} {split}: {_figures(result[split])}")
     return 0
 
 

@@ -14,6 +14,9 @@ from synthprobe_models.data.torch_datasets import ShardDataset, StreamDataset, r
 STREAM: Final = "stream"
 TEST_OF_STREAM: Final = 2_000
 """A run on a stream is tested on so many samples of the split ``test``."""
+VALIDATION: Final = "validation"
+VALIDATION_OF_STREAM: Final = 1_000
+"""Choices are made by so many samples of the split ``validation``, if they are drawn for it."""
 _MOST_POSITIONS: Final = 2**40
 """More than any network can be given."""
 
@@ -56,6 +59,27 @@ class Source:
     test: ShardDataset | StreamDataset
     further: Mapping[str, ShardDataset] = dataclasses.field(default_factory=dict)
     """By a title: test samples with other settings, which the network may be unable to take."""
+    validation: ShardDataset | StreamDataset | None = None
+    """What choices are made by, so that the test samples stay unseen until the end."""
+    choosing: bool = False
+    """Whether a run is one of several to choose from: the test samples are then left alone."""
+
+    def for_choices(self) -> Source:
+        """The same samples for runs to choose from.
+
+        A file without a split ``validation`` gets one from the stream that it was drawn from. Where
+        nothing is drawn there is none, and choices are made by the training samples.
+        """
+        validation = self.validation
+        if validation is None and DATASETS[self.facts.dataset].drawn:
+            validation = StreamDataset(
+                self.facts.dataset,
+                split=VALIDATION,
+                seed=self.test.seed,
+                config=self.facts.config,
+                length=VALIDATION_OF_STREAM,
+            )
+        return dataclasses.replace(self, validation=validation, choosing=True, further={})
 
 
 def open_source(
@@ -74,6 +98,7 @@ def open_source(
     """
     train: ShardDataset | StreamDataset
     test: ShardDataset | StreamDataset
+    validation: ShardDataset | StreamDataset | None = None
     if str(on) == STREAM:
         if probe is None:
             raise SynthprobeError(
@@ -86,6 +111,9 @@ def open_source(
             )
         train = StreamDataset(probe, seed=seed, config=config)
         test = StreamDataset(probe, split="test", seed=seed, config=config, length=TEST_OF_STREAM)
+        validation = StreamDataset(
+            probe, split=VALIDATION, seed=seed, config=config, length=VALIDATION_OF_STREAM
+        )
         content, example = f"stream with seed {seed}", train.at([0])[0]
     else:
         train, test = ShardDataset(on, "train"), ShardDataset(on, "test")
@@ -94,6 +122,8 @@ def open_source(
         with open_dataset(on) as data:
             if not all(data.splits.values()):
                 raise SynthprobeError(f"{on} has an empty split: train and test need samples.")
+            if VALIDATION in data.splits:
+                validation = ShardDataset(on, VALIDATION)
             content, example = data.content_digest, train[0]
     facts = DataFacts(
         dataset=train.dataset,
@@ -102,4 +132,4 @@ def open_source(
         input_shape=tuple(example[representation(train.dataset).input].shape),
         outputs=int(example["target"].shape[0]),
     )
-    return Source(facts=facts, train=train, test=test)
+    return Source(facts=facts, train=train, test=test, validation=validation)

@@ -104,6 +104,7 @@ class ShardDataset(Dataset[Sample]):  # type: ignore[misc, unused-ignore]
         data = open_dataset(path, trusted=trusted)
         self.dataset: str = data.dataset.name
         self.config: Config = data.config
+        self.seed: int = data.seed
         self.columns = None if columns is None else _checked_columns(columns)
         self._beside: tuple[str, ...] = ()
         self.transform = transform

@@ -200,7 +200,8 @@ def _label(plan: Plan) -> str:
 def _outcome(result: dict[str, Any] | DivergedError) -> str:
     if isinstance(result, DivergedError):
         return str(result).rstrip(".")
-    return f"complete, test loss {result['test']['loss']:.4g}, {result['seconds']:.0f} s"
+    split = next(name for name in ("test", "validation", "train") if result.get(name))
+    return f"complete, {split} loss {result[split]['loss']:.4g}, {result['seconds']:.0f} s"
 
 
 def _bar(runs: int, jobs: int, wanted: bool) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ from torch import nn
 
 from synthprobe_data import SynthprobeError, describe_machine
 from synthprobe_models.data.draws import apart
-from synthprobe_models.data.source import Source
+from synthprobe_models.data.source import VALIDATION, Source
 from synthprobe_models.data.torch_datasets import ShardDataset, StreamDataset
 from synthprobe_models.evaluation.evaluate import Evaluation, evaluate, predictions
 from synthprobe_models.evaluation.pictures import write_predictions
@@ -44,6 +45,8 @@ PICTURED: Final = 8
 """Samples on a picture of predictions."""
 _FIRST_WEIGHTS: Final = ("pretrained", "checkpoint_path")
 """Options of timm that name weights to begin with."""
+TRAIN_SEEN: Final = 2_000
+"""Training samples that a run is evaluated on, if it is on no others."""
 
 
 def train_run(
@@ -141,7 +144,7 @@ def finished_run(
     if outdated_run(settings, out) is not None:
         folder.set_aside()
     done = folder.read_result()
-    if done is not None:
+    if done is not None and _answers(done, source):
         return done
     return train_run(
         settings,
@@ -152,6 +155,13 @@ def finished_run(
         resume=True,
         command=command,
     )
+
+
+def _answers(done: Mapping[str, Any], source: Source) -> bool:
+    """Whether a result has the figures that are asked for; if not, the weights are still there."""
+    if source.choosing:
+        return source.validation is None or bool(done.get(VALIDATION))
+    return bool(done["test"])
 
 
 def check_kept(settings: TrainSettings, source: Source, out: Path) -> None:
@@ -355,16 +365,23 @@ def _observer(
         epoch = int(row["epoch"])
         if picture_every and (epoch % picture_every == 0 or epoch == trainer.settings.epochs):
             path = folder.pictures / f"epoch-{epoch:05d}.png"
-            shown = range(PICTURED)
-            if isinstance(trainer.source.test, ShardDataset):
-                shown = shown[: len(trainer.source.test)]
-            write_picture(trainer.network, trainer.source.test, shown, path, trainer.device)
+            shown, samples = range(PICTURED), _held_out(trainer.source)
+            if isinstance(samples, ShardDataset):
+                shown = shown[: len(samples)]
+            write_picture(trainer.network, samples, shown, path, trainer.device)
         if board is not None:
             for name in ("loss", "rate"):
                 board.add_scalar(name, row[name], row["step"])
             board.flush()
 
     return observe
+
+
+def _held_out(source: Source) -> ShardDataset | StreamDataset:
+    """The samples that a run may look at that it was not trained on; if there are none, others."""
+    if not source.choosing:
+        return source.test
+    return source.train if source.validation is None else source.validation
 
 
 def _board(folder: RunFolder) -> Any:
@@ -378,23 +395,21 @@ def _board(folder: RunFolder) -> Any:
 def _result(trainer: Trainer, command: str | None) -> dict[str, Any]:
     """The figures of a run that is complete."""
     settings, source = trainer.settings, trainer.source
-    test = evaluate(
-        trainer.network,
-        source.test,
-        loss=settings.loss,
-        loss_options=settings.loss_options,
-        order=True,
-        device=trainer.device,
-    )
+    network = trainer.network
+    given: dict[str, Any] = {
+        "loss": settings.loss,
+        "loss_options": settings.loss_options,
+        "device": trainer.device,
+    }
+    validation = test = None
+    if source.validation is not None:
+        validation = evaluate(network, source.validation, **given)
+    if not source.choosing:  # the test samples are seen once, at the end
+        test = evaluate(network, source.test, order=True, **given)
     further = {title: _elsewhere(trainer, samples) for title, samples in source.further.items()}
-    train = evaluate(
-        trainer.network,
-        source.train,
-        loss=settings.loss,
-        loss_options=settings.loss_options,
-        limit=min(trainer.feed.samples, test.samples),
-        device=trainer.device,
-    )
+    held_out = validation if test is None else test
+    seen = TRAIN_SEEN if held_out is None else held_out.samples
+    train = evaluate(network, source.train, limit=min(trainer.feed.samples, seen), **given)
     return {
         "name": settings.name,
         "probe": settings.probe,
@@ -402,21 +417,44 @@ def _result(trainer: Trainer, command: str | None) -> dict[str, Any]:
         "settings": settings.to_dict(),
         "data": source.facts.to_dict(),
         "trained_samples": trainer.feed.samples,
-        "test_samples": test.samples,
-        "test": test.metrics,
-        **({} if test.order is None else {"order": test.order.to_dict()}),
-        **({} if test.confusion is None else {"confusion": test.confusion}),
+        **({} if validation is None else _on_validation(validation)),
+        "test_samples": 0 if test is None else test.samples,
+        "test": {} if test is None else test.metrics,
+        **({} if test is None else _beside_metrics(test)),
         **({"further": further} if further else {}),
         "train_samples": train.samples,
         "train": train.metrics,
-        "gap": generalisation_gap(train.metrics["loss"], test.metrics["loss"]),
-        **directions([*test.metrics, GAP]),
+        "gap": 0.0
+        if held_out is None
+        else generalisation_gap(train.metrics["loss"], held_out.metrics["loss"]),
+        **directions([*train.metrics, GAP]),
         "seconds": trainer.seconds,
         "machine": describe_machine(),
         "torch": torch.__version__,
         **trainer.made_by,
         "command": command,
     }
+
+
+def _beside_metrics(test: Evaluation) -> dict[str, Any]:
+    """What is known of the test samples besides their metrics."""
+    return {
+        **({} if test.order is None else {"order": test.order.to_dict()}),
+        **({} if test.confusion is None else {"confusion": test.confusion}),
+    }
+
+
+def _on_validation(found: Evaluation) -> dict[str, Any]:
+    return {"validation_samples": found.samples, VALIDATION: found.metrics}
+
+
+def choice_loss(result: Mapping[str, Any]) -> float:
+    """The loss that runs are chosen by: on validation samples, or if there are none, on training.
+
+    Never that on test samples. What is not a number is the worst.
+    """
+    loss = float(result.get(VALIDATION, result["train"])["loss"])
+    return math.inf if math.isnan(loss) else loss
 
 
 def _elsewhere(trainer: Trainer, samples: ShardDataset) -> dict[str, Any]:

@@ -149,7 +149,9 @@ def _is_result(found: Mapping[str, Any]) -> bool:
     if not all(isinstance(found.get(name), kind) for name, kind in _RESULT.items()):
         return False
     figures = (*found["test"].values(), *found["train"].values())
-    return "loss" in found["test"] and all(isinstance(value, int | float) for value in figures)
+    # A run to choose from is not tested.
+    scored = found["test"] or found["train"]
+    return "loss" in scored and all(isinstance(value, int | float) for value in figures)
 
 
 def _is_count(text: str | None) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from synthprobe_models.data.source import Source
+from synthprobe_models.training.run import choice_loss
 from synthprobe_models.training.settings import TrainSettings
 from synthprobe_models.training.trainer import DivergedError
 
@@ -23,7 +24,8 @@ Runner = Callable[[TrainSettings, Source, Path], dict[str, Any]]
 def sweep(settings: TrainSettings, source: Source, out: Path, run: Runner) -> list[dict[str, Any]]:
     """Train with one learning rate after another; the results, the best first.
 
-    A rate at which the loss is not a number is the worst of all.
+    What is best is said by the validation samples, or where there are none by the training samples;
+    the test samples are left alone. A rate at which the loss is not a number is the worst of all.
 
     Parameters
     ----------
@@ -36,11 +38,12 @@ def sweep(settings: TrainSettings, source: Source, out: Path, run: Runner) -> li
     run
         Trains and evaluates, or takes what is there already.
     """
+    source = source.for_choices()
     results = {rate: _at(rate, settings, source, out, run) for rate in FIRST_RATES}
-    best, second, *_ = sorted(results, key=lambda rate: _loss(results[rate]))
+    best, second, *_ = sorted(results, key=lambda rate: choice_loss(results[rate]))
     for rate in rates_between(best, second):
         results[rate] = _at(rate, settings, source, out, run)
-    return sorted(results.values(), key=_loss)
+    return sorted(results.values(), key=choice_loss)
 
 
 def rates_between(one: float, other: float, count: int = BETWEEN) -> list[float]:
@@ -56,9 +59,5 @@ def _at(
     try:
         return run(at_rate, source, out / f"rate-{rate:g}")
     except DivergedError as error:
-        return {"settings": at_rate.to_dict(), "test": {"loss": math.nan}, "failed": str(error)}
-
-
-def _loss(result: dict[str, Any]) -> float:
-    loss = float(result["test"]["loss"])
-    return math.inf if math.isnan(loss) else loss
+        failed = {"loss": math.nan}
+        return {"settings": at_rate.to_dict(), "train": failed, "failed": str(error)}
