@@ -236,7 +236,8 @@ def _jobs(given: argparse.Namespace) -> int:
     """How many runs at a time: small networks leave more than one thread idle."""
     if given.jobs is not None:
         return int(given.jobs)
-    return cores() if given.preset in PROFILE_PRESETS and given.device == "cpu" else 1
+    small = given.preset in {*PROFILE_PRESETS, "midi"}
+    return cores() if small and given.device == "cpu" else 1
 
 
 def profile(given: argparse.Namespace) -> int:

@@ -21,7 +21,6 @@ from synthprobe_models.probes.probe import PresetData
 from synthprobe_models.training.parallel import Plan, check_jobs, finished_runs
 from synthprobe_models.training.progress import run_label, say
 from synthprobe_models.training.run import check_kept
-from synthprobe_models.training.settings import TrainSettings
 from synthprobe_models.training.trainer import DivergedError, Machine
 
 _DECIDED: Final = ("name", "probe", "seed", "options")
@@ -118,12 +117,12 @@ def make_table(
     for one in table.untrained:
         if one.row.key not in sources:
             continue
-        loss = find_probe(table.probe).preset(size).get("loss", TrainSettings.loss)
+        beside = {**find_probe(table.probe).preset(size), **training}
         folder = runs.folder(one.row, 0)
         if machine is None or machine.progress:
             say(f"{table.probe}, {one.row.name}: {one.does}")
         make_folder(folder.path)
-        folder.finish(one.result(sources[one.row.key], loss, command))
+        folder.finish(one.result(sources[one.row.key], beside, command))
     try:
         for _ in finished_runs(plans, jobs=jobs, machine=machine, command=command):
             _write(runs, plot=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +17,7 @@ from synthprobe_models.evaluation.evaluate import evaluate
 from synthprobe_models.experiments.table import Row
 from synthprobe_models.metrics import GAP, directions, generalisation_gap
 from synthprobe_models.training.run import commit
+from synthprobe_models.training.settings import TrainSettings
 
 SOLVER: Final = Row(
     table=1,
@@ -52,30 +54,53 @@ class SolverNetwork(nn.Module):
         return scaled.div(self.scale["divisor"]).unsqueeze(1).to(x.device)
 
 
-def solver_result(source: Source, loss: str, command: str | None = None) -> dict[str, Any]:
+def solver_result(
+    source: Source, settings: Mapping[str, Any], command: str | None = None
+) -> dict[str, Any]:
     """Let the solver read the test samples, and as many for training: a result as of a run.
 
     Parameters
     ----------
     source
         Samples of RDE.
-    loss
-        The name of the loss that the other rows were trained with.
+    settings
+        Those that the other rows are trained with.
     command
         What the result says it came from.
     """
     config = source.facts.config
     assert isinstance(config, RdeConfig)
-    network = SolverNetwork(config)
+    return untrained_result(SOLVER, SolverNetwork(config), source, settings, command)
+
+
+def untrained_result(
+    row: Row,
+    network: nn.Module,
+    source: Source,
+    settings: Mapping[str, Any],
+    command: str | None,
+) -> dict[str, Any]:
+    """The result of what is no network, as of a run.
+
+    Parameters
+    ----------
+    row
+        Its row.
+    network
+        What gives its answers, in the place of a network.
+    source, settings, command
+        As for `solver_result`.
+    """
+    loss = settings.get("loss", TrainSettings.loss)
     started = time.perf_counter()
     test = evaluate(network, source.test, loss=loss, order=True)
     assert test.order is not None
     train = evaluate(network, source.train, loss=loss, limit=test.samples)
     return {
-        "name": SOLVER.name,
-        "probe": SOLVER.probe,
+        "name": row.name,
+        "probe": row.probe,
         "parameters": 0,
-        "settings": {"name": SOLVER.name, "options": {}, "epochs": 0, "seed": 0},
+        "settings": {"name": row.name, "options": {}, "epochs": 0, "seed": 0},
         "data": source.facts.to_dict(),
         "test_samples": test.samples,
         "test": test.metrics,

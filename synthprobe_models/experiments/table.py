@@ -75,8 +75,9 @@ class Untrained:
     """A row that is not of a network, and what finds its result."""
 
     row: Row
-    result: Callable[[Source, str, str | None], dict[str, Any]]
-    """``result(source, loss, command)``: as that of a run."""
+    result: Callable[[Source, Mapping[str, Any], str | None], dict[str, Any]]
+    """``result(source, settings, command)``: as that of a run, beside networks that are trained
+    with these settings."""
     does: str
     """What people are told meanwhile."""
 

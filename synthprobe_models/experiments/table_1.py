@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from synthprobe_models.experiments.local_reader import LOCAL_READER, local_reader_result
 from synthprobe_models.experiments.solver_row import SOLVER, solver_result
 from synthprobe_models.experiments.table import Column, Row, Table, Untrained
 from synthprobe_models.probes.probe import PresetData
@@ -108,19 +109,27 @@ TABLE: Final = Table(
     number=1,
     probe=RDE_PROBE.name,
     published=_ROWS,
-    untrained=(Untrained(SOLVER, solver_result, "reads the answers off the pixels"),),
+    untrained=(
+        Untrained(
+            LOCAL_READER, local_reader_result, "reads cues in the baseline's field, guesses else"
+        ),
+        Untrained(SOLVER, solver_result, "reads the answers off the pixels"),
+    ),
     data={
         "paper": PresetData(),
-        "mini": PresetData(
-            config=RDE_PROBE.data["mini"].config,
-            sizes=RDE_PROBE.data["mini"].sizes,
-            options={
-                "lambda-cosine-sum-qkv": _LAMBDA,
-                "lambda-pe": _LAMBDA,
-                "lambda-pe-tt": _LAMBDA,
-                "deformable": {"size": 3},  # a kernel that leaves the network some width
-            },
-        ),
+        **{
+            size: PresetData(
+                config=RDE_PROBE.data[size].config,
+                sizes=RDE_PROBE.data[size].sizes,
+                options={
+                    "lambda-cosine-sum-qkv": _LAMBDA,
+                    "lambda-pe": _LAMBDA,
+                    "lambda-pe-tt": _LAMBDA,
+                    "deformable": {"size": 3},  # a kernel that leaves the network some width
+                },
+            )
+            for size in ("mini", "midi")
+        },
     },
     reference="unet",
     compared="rmse",

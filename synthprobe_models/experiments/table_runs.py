@@ -11,7 +11,7 @@ from typing import Any
 from synthprobe_data import DATASETS, Config, SynthprobeError
 from synthprobe_models.experiments.records import keep_record, read_records
 from synthprobe_models.experiments.table import Row, Table
-from synthprobe_models.networks.counting import build_bare, count_parameters
+from synthprobe_models.networks.counting import build_bare, count_parameters, hidden_step
 from synthprobe_models.probes import PROBES, find_probe, fitting
 from synthprobe_models.probes.probe import PresetData
 from synthprobe_models.registry import NETWORKS, STRUCTURES
@@ -66,7 +66,8 @@ class TableRuns:
         settings = TrainSettings.from_dict({**given, **decided})
         if row.name in NETWORKS or settings.width is None:
             return settings
-        return replace(settings, width=width_of(row, self.config(row), settings))
+        width, added = size_of(row, self.config(row), settings)
+        return replace(settings, width=width, added_hidden=added)
 
     def options(self, row: Row) -> dict[str, Any]:
         """The options of a row's structure."""
@@ -163,12 +164,13 @@ def _newest(results: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str | 
     return (now, None) if now or not why else (results, why[0])
 
 
-def width_of(row: Row, config: Config, settings: TrainSettings) -> int:
+def size_of(row: Row, config: Config, settings: TrainSettings) -> tuple[int, int]:
     """Channels of the network with a row's structure, for a preset that sets them.
 
-    Where a probe matches parameters, as RDE does, these are the baseline's, and a structure takes
-    the width that gives its network the number of parameters nearest to that of the baseline, as in
-    the paper.
+    Where a probe matches parameters, as RDE does, these are the baseline's. A structure takes the
+    width that comes nearest, and the rest is made up by hidden channels that are added to each
+    scale or taken away. Of the widths at which no scale loses more than half of its hidden
+    channels, the one that needs the fewest is taken.
 
     Parameters
     ----------
@@ -178,21 +180,35 @@ def width_of(row: Row, config: Config, settings: TrainSettings) -> int:
         Of the samples.
     settings
         Those of the run, with the width of the baseline.
+
+    Returns
+    -------
+    tuple
+        The width, and the hidden channels that are added.
     """
     probe, width = PROBES[row.probe], settings.width
     assert width is not None
     baseline = probe.baseline
     if probe.parameters is None or baseline is None:
-        return width
+        return width, settings.added_hidden
     shape = probe.positions(config)
     halved = settings.down_samplings
     network: dict[str, Any] = {} if halved is None else {"down_samplings": halved}
     bare = build_bare(partial(probe.make, baseline, shape=shape, width=width, **network))
-    return probe.width_with(
-        row.name,
-        shape,
-        parameters=count_parameters(bare),
-        largest=width,
-        options=settings.options,
-        **network,
-    )
+    wanted = count_parameters(bare)
+    found: dict[int, int] = {}
+    for one in range(1, width + 1):
+        try:
+            built = partial(
+                probe.make, row.name, shape=shape, width=one, options=settings.options, **network
+            )
+            missing = wanted - count_parameters(build_bare(built))
+        except SynthprobeError:  # heads that do not divide it
+            continue
+        added = round(missing / hidden_step(one, **network))
+        if added >= -2 * one:
+            found[one] = added
+    if not found:
+        raise SynthprobeError(f"{row.name} cannot be built with up to {width} channels.")
+    best = min(found, key=lambda one: abs(found[one]) / one)
+    return best, found[best]

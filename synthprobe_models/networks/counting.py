@@ -14,7 +14,7 @@ from torch.overrides import TorchFunctionMode
 from synthprobe_data import SynthprobeError
 from synthprobe_models.layers.parts import Mix, Pointwise
 from synthprobe_models.networks.stack import MakeStructure
-from synthprobe_models.networks.unet import DOWN_SAMPLINGS, Scale, scale_shapes
+from synthprobe_models.networks.unet import DOWN_SAMPLINGS, Scale, check_hidden, scale_shapes
 
 
 def count_parameters(module: nn.Module) -> int:
@@ -68,6 +68,7 @@ def count_unet(
     shape: Sequence[int],
     width: int,
     down_samplings: int = DOWN_SAMPLINGS,
+    added_hidden: int = 0,
 ) -> int:
     """The parameters of the `UNet` with the same arguments.
 
@@ -76,7 +77,7 @@ def count_unet(
 
     Parameters
     ----------
-    make, inputs, outputs, shape, width, down_samplings
+    make, inputs, outputs, shape, width, down_samplings, added_hidden
         As for `UNet`.
     """
 
@@ -88,7 +89,21 @@ def count_unet(
         for size in scale_shapes(shape, down_samplings)
     ]
     # The encoder has every scale, the decoder all but the coarsest.
-    return _count_frame(inputs, outputs, width, down_samplings) + sum(more) + sum(more[:-1])
+    frame = _count_frame(inputs, outputs, width, down_samplings)
+    check_hidden(width, added_hidden)
+    added = added_hidden * hidden_step(width, down_samplings)
+    return frame + added + sum(more) + sum(more[:-1])
+
+
+def hidden_step(width: int, down_samplings: int = DOWN_SAMPLINGS) -> int:
+    """The parameters that one more hidden channel gives a `UNet`.
+
+    Parameters
+    ----------
+    width, down_samplings
+        As for `UNet`.
+    """
+    return (2 * width + 1) * (2 * down_samplings + 1)
 
 
 @cache

@@ -38,6 +38,9 @@ class UNet(nn.Module):
         Channels at every scale.
     down_samplings
         How many times the picture is halved.
+    added_hidden
+        Hidden channels that the last bottleneck of each scale has beside its four times the width,
+        or fewer: a fine way to match the parameters of another network.
     """
 
     def __init__(
@@ -49,13 +52,17 @@ class UNet(nn.Module):
         shape: Sequence[int] = (128, 128),
         width: int = 48,
         down_samplings: int = DOWN_SAMPLINGS,
+        added_hidden: int = 0,
     ) -> None:
         super().__init__()
         shapes = scale_shapes(shape, down_samplings)
+        check_hidden(width, added_hidden)
         self.stem = Pointwise(inputs, width)
-        self.encoder = nn.ModuleList(Scale(make, width, width, size) for size in shapes)
+        self.encoder = nn.ModuleList(
+            Scale(make, width, width, size, added_hidden) for size in shapes
+        )
         self.decoder = nn.ModuleList(
-            Scale(make, 2 * width, width, size) for size in reversed(shapes[:-1])
+            Scale(make, 2 * width, width, size, added_hidden) for size in reversed(shapes[:-1])
         )
         self.head = Pointwise(width, outputs)
 
@@ -86,6 +93,15 @@ def scale_shapes(shape: Sequence[int], down_samplings: int) -> list[tuple[int, i
     return [(shape[0] >> k, shape[1] >> k) for k in range(down_samplings + 1)]
 
 
+def check_hidden(width: int, added_hidden: int) -> None:
+    """Raise `SynthprobeError` if a bottleneck would be left without hidden channels."""
+    if 4 * width + added_hidden < 1:
+        raise SynthprobeError(
+            f"added_hidden is {added_hidden}: a width of {width} has {4 * width} hidden channels, "
+            f"of which at least one must stay."
+        )
+
+
 @network("unet", title="Baseline", source=PAPER, probes=("rde", "twins"), is_frame=True)
 def baseline(inputs: int, outputs: int, shape: Sequence[int], **options: Any) -> UNet:
     """The U-Net without non-local layers."""
@@ -105,15 +121,26 @@ class Scale(nn.Module):
         Channels after.
     shape
         Height and width at this scale.
+    added_hidden
+        As for `UNet`.
     """
 
     def __init__(
-        self, make: MakeStructure | None, inputs: int, width: int, shape: Sequence[int]
+        self,
+        make: MakeStructure | None,
+        inputs: int,
+        width: int,
+        shape: Sequence[int],
+        added_hidden: int = 0,
     ) -> None:
         super().__init__()
         self.local = nn.Sequential(
             ConvNextBlock(inputs, width), ConvNextBlock(width, width), InvertedBottleneck(width)
         )
+        if added_hidden:
+            last = self.local[-1]
+            last.expand = Pointwise(width, 4 * width + added_hidden)
+            last.reduce = Pointwise(4 * width + added_hidden, width)
         self.non_local: nn.Module | None = None
         if make is not None:
             enter = nn.Identity() if inputs == width else Pointwise(inputs, width)

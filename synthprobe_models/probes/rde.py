@@ -101,6 +101,7 @@ RDE_PROBE: Final = Probe(
     presets={
         "paper": {"epochs": 50, "batch": 32, "loss": "scale-invariant"},
         "mini": {"epochs": 2, **_SMALL},
+        "midi": {"epochs": 1, **_SMALL, "width": 16, "down_samplings": 3},
         "quick": {"epochs": 1, "weight_decay": 0.0, **_SMALL},
     },
     data={
@@ -118,6 +119,21 @@ RDE_PROBE: Final = Probe(
                 "min_size": 0.3,
             },
             sizes={"train": 12_000, "test": 2_000},
+            options=SMALL_OPTIONS,
+        ),
+        "midi": PresetData(
+            # Scenes in two dimensions, in which the field of the baseline covers the picture: with
+            # three down-samplings every pixel sees all others, as in the paper.
+            config={
+                "height": 48,
+                "width": 48,
+                "n_rectangles": 4,
+                "n_vis": 3,
+                "n_gap": 3,
+                "n_par": 3,
+                "min_size": 0.2,
+            },
+            sizes={"train": 40_000, "validation": 1_000, "test": 2_000},
             options=SMALL_OPTIONS,
         ),
     },

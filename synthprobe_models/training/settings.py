@@ -11,7 +11,7 @@ from typing import Any, Final
 from synthprobe_data import Config, SynthprobeError, option
 
 PRESET_NAMES: Final = ("quick", "mini", "paper")
-TABLE_PRESETS: Final = ("mini", "paper")
+TABLE_PRESETS: Final = ("mini", "midi", "paper")
 """Those that the tables of the paper are made with."""
 PROFILE_PRESETS: Final = ("quick", "mini")
 """Those that profiles are made with."""
@@ -60,6 +60,9 @@ class TrainSettings(Config):
         What the structure is put into, of those that the probe has; its own by default.
     down_samplings
         How many times a U-Net halves the picture.
+    added_hidden
+        Hidden channels that each scale of a U-Net has more than by its width, or fewer, so that its
+        parameters match those of another network.
     head_bias
         The bias of the last layer before training, for U-Nets and stacks; drawn like the weights
         by default. Losses that take a logarithm say little of predictions about 0, with which
@@ -92,6 +95,7 @@ class TrainSettings(Config):
     weight_decay: float = option(5e-4, 0.0, 10.0, "weight decay")
     width: int | None = option(None, 1, 4096, "channels of the network")
     down_samplings: int | None = option(None, 0, 10, "how many times a U-Net halves the picture")
+    added_hidden: int = option(0, -4096, 65_536, "hidden channels added to each scale of a U-Net")
     head_bias: float | None = option(None, -1e3, 1e3, "bias of the last layer before training")
     queries: float = option(1.0, 1e-4, 1.0, "share of positions at which the loss is computed")
     samples: int | None = option(None, 1, 2**40, "training samples to use; all by default")

@@ -78,6 +78,8 @@ def build_network(settings: TrainSettings, data: DataFacts) -> nn.Module:
     in_a_frame = whole is None or whole.is_frame
     if settings.down_samplings is not None and in_a_frame:
         extra["down_samplings"] = settings.down_samplings
+    if settings.added_hidden and in_a_frame:
+        extra["added_hidden"] = settings.added_hidden
     if settings.frame is not None:
         extra["frame"] = settings.frame
     options = dict(settings.options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import dataclasses
 from functools import partial
@@ -16,20 +15,21 @@ from joblib.externals.loky import get_reusable_executor  # noqa: E402
 
 from synthprobe_data import RdeConfig, SynthprobeError, open_dataset  # noqa: E402
 from synthprobe_models.cli.main import main  # noqa: E402
+from synthprobe_models.data.source import DataFacts  # noqa: E402
 from synthprobe_models.data.torch_datasets import StreamDataset  # noqa: E402
 from synthprobe_models.experiments import TABLES, make  # noqa: E402
+from synthprobe_models.experiments.compared import ALIKE  # noqa: E402
 from synthprobe_models.experiments.make import make_table  # noqa: E402
 from synthprobe_models.experiments.render import with_spread  # noqa: E402
 from synthprobe_models.experiments.samples import data_file  # noqa: E402
 from synthprobe_models.experiments.solver_row import SolverNetwork  # noqa: E402
 from synthprobe_models.experiments.table import Table, find_rows, find_table  # noqa: E402
-from synthprobe_models.experiments.table_runs import width_of  # noqa: E402
-from synthprobe_models.networks.counting import count_parameters  # noqa: E402
+from synthprobe_models.experiments.table_runs import TableRuns  # noqa: E402
+from synthprobe_models.networks.counting import build_bare, count_parameters  # noqa: E402
 from synthprobe_models.probes import PROBES  # noqa: E402
 from synthprobe_models.registry import STRUCTURES  # noqa: E402
 from synthprobe_models.training.run_folder import RunFolder  # noqa: E402
-from synthprobe_models.training.settings import TrainSettings  # noqa: E402
-from synthprobe_models.training.trainer import Machine, Trainer  # noqa: E402
+from synthprobe_models.training.trainer import Machine, Trainer, build_network  # noqa: E402
 
 QUIET = Machine(progress=False)
 TINY = {
@@ -229,24 +229,22 @@ def test_the_solver_is_asked_for_pictures_and_gives_what_is_in_the_file() -> Non
         SolverNetwork(config)(pictures.flip(1) * 0.5)
 
 
-def test_small_networks_of_table_1_have_about_as_many_parameters_as_the_baseline() -> None:
-    given = PROBES["rde"].preset("mini")
-    config = RdeConfig(height=16, width=32, n_rectangles=2, n_vis=2, n_gap=2, n_par=2)
-    sizes = {"shape": (16, 32), "down_samplings": given["down_samplings"]}
-    wanted = count_parameters(PROBES["rde"].make("unet", width=given["width"], **sizes))
-    for row in find_rows(1):
-        if row.name == "unet":
-            continue
-        options = find_table(1).data["mini"].options.get(row.name, {})
-        counts = {}
-        for width in range(1, given["width"] + 1):
-            with contextlib.suppress(SynthprobeError):  # heads that do not divide it
-                network = PROBES["rde"].make(row.name, width=width, options=options, **sizes)
-                counts[width] = count_parameters(network)
-        nearest = min(counts, key=lambda width: abs(counts[width] - wanted))
-        settings = TrainSettings(**given, name=row.name, probe="rde", options=options)
-        assert width_of(row, config, settings) == nearest
-        assert 0.8 * wanted < counts[nearest] < 1.2 * wanted
+@pytest.mark.parametrize("size", ["mini", "midi"])
+def test_networks_of_table_1_have_the_parameters_of_the_baseline_within_two_percent(
+    tmp_path, size: str
+) -> None:
+    table = find_table(1)
+    data = table.samples(size)
+    runs = TableRuns(table=table, size=size, out=tmp_path, data=data, training={})
+    counts = {}
+    for row in table.published:
+        settings = runs.settings(row, 0)
+        shape = PROBES["rde"].positions(runs.config(row))
+        facts = DataFacts(
+            dataset="rde", config=runs.config(row), content="", input_shape=(3, *shape), outputs=1
+        )
+        counts[row.key] = count_parameters(build_bare(partial(build_network, settings, facts)))
+    assert all(abs(count / counts["unet"] - 1) < ALIKE for count in counts.values())
 
 
 def test_every_table_is_found_by_its_number_and_no_other() -> None:
