@@ -74,9 +74,9 @@ def test_a_file_has_the_samples_of_the_python_functions(name: str, files: dict[s
 def test_validation_samples_are_added_and_no_other_sample_changes(
     name: str, files: dict[str, Path], tmp_path: Path
 ) -> None:
-    size = {"seed": 3, "config": CONFIGS[name], "workers": 1, "cards": False}
+    size: dict[str, Any] = {"seed": 3, "config": CONFIGS[name], "workers": 1, "cards": False}
     make_file(name, tmp_path / "a.h5", **{**SIZES[name], "validation": 4}, **size)
-    alone = {split: 0 for split in SIZES[name]} | {"validation": 4}
+    alone: dict[str, Any] = {split: 0 for split in SIZES[name]} | {"validation": 4}
     make_file(name, tmp_path / "b.h5", **alone, **size)
     column = DATASETS[name].columns[0].name
     with (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,8 @@ torch = pytest.importorskip("torch")
 from synthprobe_data import make_file  # noqa: E402
 from synthprobe_models.cli.main import main  # noqa: E402
 from synthprobe_models.data.source import open_source  # noqa: E402
-from synthprobe_models.data.torch_datasets import ShardDataset  # noqa: E402
+from synthprobe_models.data.torch_datasets import ShardDataset, StreamDataset  # noqa: E402
+from synthprobe_models.evaluation.evaluate import evaluate  # noqa: E402
 from synthprobe_models.training import run  # noqa: E402
 from synthprobe_models.training.run import choice_loss, finished_run  # noqa: E402
 from synthprobe_models.training.trainer import Machine  # noqa: E402
@@ -25,7 +27,6 @@ SMALL = ["--width", "3", "--down-samplings", "1", "--epochs", "1", "--batch", "4
 def seen(monkeypatch) -> list[int]:
     """How many samples networks are evaluated on, one after another: that tells the splits."""
     found: list[int] = []
-    evaluate = run.evaluate
 
     def note(network, samples, **given):
         found.append(len(samples))
@@ -70,6 +71,7 @@ def test_validation_samples_come_from_the_stream_of_the_file(tmp_path: Path) -> 
     source = open_source(small_file(tmp_path / "a.h5", seed=7))
     assert source.validation is None
     drawn = source.for_choices().validation
+    assert isinstance(drawn, StreamDataset)
     make_file(
         "rde", tmp_path / "b.h5", config=CONFIG, seed=7, train=0, validation=3, test=0, cards=False
     )
@@ -93,7 +95,11 @@ def test_what_cannot_be_drawn_is_chosen_by_training_samples(tmp_path: Path, seen
 
 def test_a_run_to_choose_from_is_tested_when_it_is_asked_for(tmp_path: Path, seen) -> None:
     source = open_source(file_with_validation(tmp_path / "a.h5"))
-    run_of = {"settings": small_settings(), "out": tmp_path / "run", "machine": QUIET}
+    run_of: dict[str, Any] = {
+        "settings": small_settings(),
+        "out": tmp_path / "run",
+        "machine": QUIET,
+    }
     chosen = finished_run(source=source.for_choices(), **run_of, picture_every=0)
     assert choice_loss(chosen) == chosen["validation"]["loss"]
     assert TEST not in seen
