@@ -119,6 +119,7 @@ def two_task(
     classes: Tensor,
     weight: float = 0.5,
     of_batch: bool = False,
+    label_smoothing: float = 0.0,
 ) -> Tensor:
     """Depth and segmentation at once: (1 - weight) x cross entropy + weight x SILog.
 
@@ -134,16 +135,21 @@ def two_task(
         The part of the depth, from 0 to 1.
     of_batch
         Whether the SILog is `silog_of_batch`, as in the report, or `silog`.
+    label_smoothing
+        The part of each class's probability that is shared out among all classes.
     """
     if not 0 <= weight <= 1:
         raise SynthprobeError(f"weight is {weight!r}: it must be from 0 to 1.")
     scores, depth = prediction[:, :-1], prediction[:, -1:]
-    segmentation = F.cross_entropy(_at_least_single(scores), classes.long())
+    scores = _at_least_single(scores)
+    segmentation = F.cross_entropy(scores, classes.long(), label_smoothing=label_smoothing)
     of_depth = silog_of_batch if of_batch else silog
     return (1 - weight) * segmentation + weight * of_depth(depth, target)
 
 
-def rank_cross_entropy(prediction: Tensor, target: Tensor) -> Tensor:
+def rank_cross_entropy(
+    prediction: Tensor, target: Tensor, *, label_smoothing: float = 0.0
+) -> Tensor:
     """The cross entropy of saying which of two ranks a pixel has, over the pixels of rectangles.
 
     The logit is how far the prediction lies above the middle between the two.
@@ -153,10 +159,13 @@ def rank_cross_entropy(prediction: Tensor, target: Tensor) -> Tensor:
     prediction, target
         Ranks as networks see them, (n, 1, H, W): 1/3 for the background, 2/3 and 1. Each picture
         counts the same.
+    label_smoothing
+        The part of the probability of the right rank that is shared out to both.
     """
     predicted, true = _rows(prediction, target)
     rectangle = true > BACKGROUND_OF_TWO
     front = (true > MIDDLE_OF_TWO).to(predicted.dtype)
+    front = (1 - label_smoothing) * front + label_smoothing / 2
     entropy = F.binary_cross_entropy_with_logits(predicted - MIDDLE_OF_TWO, front, reduction="none")
     counts = rectangle.sum(1).clamp(min=1)
     return ((entropy * rectangle).sum(1) / counts).mean()

@@ -227,7 +227,13 @@ def two_task_rows() -> list[Row]:
         Row(
             key="unet",
             title="U-Net",
-            settings={"name": "unet", "head_bias": 0.5, "down_samplings": 3, **alone},
+            settings={
+                "name": "unet",
+                "width": 8,
+                "head_bias": 0.5,
+                "down_samplings": 3,
+                **alone,
+            },
         ),
     ]
 

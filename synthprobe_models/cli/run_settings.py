@@ -25,5 +25,7 @@ OPTIONS: Final = {
     "milestones as shares of the run, factor",
     "loss_options": "options of the loss; of two-task: weight, the part of the depth, and "
     "of_batch; of silog and silog-of-batch: weight of the squared mean",
+    "augmentation": "flip: probability; mixup: alpha (centered-square); cutmix: alpha and erasing: "
+    "probability (rde, colours alone)",
 }
 """The settings that are options of something, each with its meaning."""

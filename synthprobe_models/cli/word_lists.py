@@ -28,6 +28,7 @@ LISTS: Final[Mapping[str, Callable[[str], bool]]] = {
     "--optimizer-options": _is_pair,
     "--schedule-options": _is_pair,
     "--loss-options": _is_pair,
+    "--augmentation": _is_pair,
     "--rows": _is_no_table,
 }
 """By option: whether a word after its first one is one more of it."""
@@ -110,6 +111,7 @@ _WORDS: Final = {
     "optimizer_options": 'as JSON, such as {"lookahead": 0}',
     "schedule_options": 'as JSON, such as {"floor": 0.1}',
     "loss_options": 'as JSON, such as {"weight": 0.25}',
+    "augmentation": 'as JSON, such as {"flip": 0.5}',
 }
 """What the settings of a run without a range are."""
 

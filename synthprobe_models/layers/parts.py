@@ -75,10 +75,36 @@ class LayerScale(nn.Module):
     def __init__(self, channels: int) -> None:
         super().__init__()
         self.factor = nn.Parameter(torch.full((channels,), INITIAL_SCALE))
+        self.drop = 0.0
+        """Stochastic depth: in training, the probability that a sample gets 0, others more."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Scale (batch, channels, *positions)."""
-        return x * self.factor[(..., *(None,) * (x.ndim - 2))]
+        scaled = x * self.factor[(..., *(None,) * (x.ndim - 2))]
+        if not self.training or not self.drop:
+            return scaled
+        kept = torch.rand(len(x), *(1,) * (x.ndim - 1), device=x.device) >= self.drop
+        return scaled * kept / (1 - self.drop)
+
+
+def set_stochastic_depth(network: nn.Module, last: float) -> None:
+    """Give every residual branch with a LayerScale its probability of being skipped.
+
+    Parameters
+    ----------
+    network
+        Anything with `Mix`, `InvertedBottleneck` or `ConvNextBlock`.
+    last
+        The probability of the last branch; that of the others grows evenly from 0.
+    """
+    branches = [
+        module.scale
+        for module in network.modules()
+        if isinstance(module, (Mix, InvertedBottleneck))
+        or (isinstance(module, ConvNextBlock) and module.skip)
+    ]
+    for number, scale in enumerate(branches):
+        scale.drop = last * number / max(1, len(branches) - 1)
 
 
 class InvertedBottleneck(nn.Module):

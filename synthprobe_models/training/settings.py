@@ -33,6 +33,7 @@ _DECIDED: Final[Mapping[str, Mapping[str, str]]] = {
         "optimizer": "it is a setting of its own",
     },
     "loss_options": {},
+    "augmentation": {},
 }
 """By the settings that are options of something: names that they cannot have, and why."""
 
@@ -78,6 +79,11 @@ class TrainSettings(Config):
         Of the forward pass.
     options
         Options of the structure.
+    stochastic_depth
+        In training, the probability that a sample skips the last residual branch with a LayerScale;
+        that of the branches before it grows evenly from 0.
+    augmentation
+        What is done to the samples, as far as their answers stay right.
     optimizer_options, schedule_options, loss_options
         Options of the optimiser, such as the parts of ``paper``, of the schedule, and of the loss,
         such as ``weight`` of ``two-task``, the part of the depth.
@@ -100,11 +106,13 @@ class TrainSettings(Config):
     queries: float = option(1.0, 1e-4, 1.0, "share of positions at which the loss is computed")
     samples: int | None = option(None, 1, 2**40, "training samples to use; all by default")
     seed: int = option(0, 0, 2**63 - 1, "of weights, order and all other draws")
+    stochastic_depth: float = option(0.0, 0.0, 0.99, "probability of skipping the last branch")
     precision: str = "float32"
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     optimizer_options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     schedule_options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     loss_options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    augmentation: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def validate(self) -> None:
         """Raise `SynthprobeError` for the first setting that is wrong."""

@@ -21,6 +21,7 @@ from synthprobe_data import SynthprobeError
 from synthprobe_models.data.feed import BatchShare, Feed, RunStep, stream
 from synthprobe_models.data.source import DataFacts, Source
 from synthprobe_models.files import FolderError
+from synthprobe_models.layers.parts import set_stochastic_depth
 from synthprobe_models.losses import make_loss
 from synthprobe_models.networks.rank_and_color import (
     CLASSES_OF,
@@ -33,6 +34,7 @@ from synthprobe_models.networks.rank_and_color import (
 from synthprobe_models.optim import make_optimizer, make_schedule
 from synthprobe_models.probes import find_probe
 from synthprobe_models.registry import NETWORKS
+from synthprobe_models.training.augment import make_augmentation
 from synthprobe_models.training.checkpoint import (
     Checkpoint,
     fitting_checkpoint,
@@ -148,6 +150,9 @@ class Trainer:
             share=machine.share,
         )
         self.loss = make_loss(settings.loss, settings.loss_options)
+        self.augment = make_augmentation(settings)
+        if settings.stochastic_depth:
+            set_stochastic_depth(self.network, settings.stochastic_depth)
         self.optimizer = make_optimizer(
             settings.optimizer,
             self.network.parameters(),
@@ -255,12 +260,15 @@ class Trainer:
             return model(x).sum() * 0
         x = batch[self.input_name].to(self.device, non_blocking=True)
         target = batch["target"].to(self.device, non_blocking=True)
+        extra = {"classes": find_classes(batch).to(self.device)} if self.two_tasks else {}
+        if self.augment is not None:
+            x, target, classes = self.augment(x, target, extra.get("classes"), self.at)
+            extra = {} if classes is None else {"classes": classes}
         queries = self._queries(math.prod(x.shape[2:]))
         with self._precision(), explained(self.settings.name):
             prediction = model(x) if queries is None else model(x, queries)
         if queries is not None:
             target = target.flatten(2)[..., queries]
-        extra = {"classes": find_classes(batch).to(self.device)} if self.two_tasks else {}
         loss = self.loss(prediction.float(), target, **extra)
         for weight, hint in getattr(self.network, "auxiliary", ()):  # of auxiliary heads
             loss = loss + weight * self.loss(hint.float(), target, **extra)

@@ -111,6 +111,17 @@ def test_the_list_has_the_published_counts_of_whole_networks_and_ours_are_the_sa
     assert all(f"{one.parameters:,} ({one.of})" in line for one in network.published)
 
 
+def test_docs_have_the_counts_of_the_encoders() -> None:
+    encoders = [network for network in WITH_COUNTS if network.published[0].part == "encoder"]
+    assert len(encoders) == 7
+    for network in encoders:
+        (line,) = (row for row in DOCS.splitlines() if row.startswith(f"| `{network.name}`"))
+        whole, classifier, ours = (
+            int(n.replace(",", "")) for n in line.strip(" |").split(" | ")[1:4]
+        )
+        assert whole - classifier == ours == network.published[0].parameters
+
+
 def test_the_default_width_on_rde_is_the_nearest_that_the_heads_divide() -> None:
     probe = PROBES["rde"]
     with torch.device("meta"):
