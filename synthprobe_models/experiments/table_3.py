@@ -12,7 +12,7 @@ from synthprobe_models.probes.color_code import COLOR_CODE_PROBE
 from synthprobe_models.probes.probe import PresetData
 
 _MODE: Final = {"mode": "paper"}
-_CEILING: Final = 100 * float(ceiling(ColorCodeConfig.from_dict({**_MODE})))
+_CEILING: Final = 100 * float(ceiling(ColorCodeConfig.from_dict({**_MODE}), over="samples"))
 _MINI: Final = COLOR_CODE_PROBE.data["mini"]
 
 
