@@ -137,9 +137,10 @@ def comparison_page(
     page.table(table_rows(scores))
     page.heading("Differences")
     page.table(comparison_rows(scores, differences))
+    unit = "sample's" if scores[0].get("together", 1) == 1 else "pair of samples'"
     page.text(
         f"p is that of a permutation test on paired differences, two-sided: how often a difference "
-        f"as large comes about if the sign of each sample's difference is left to chance. All "
+        f"as large comes about if the sign of each {unit} difference is left to chance. All "
         f"signs are tried, or {RESAMPLES:,} drawn. Nothing is corrected for many comparisons."
     )
     for facts in scores:

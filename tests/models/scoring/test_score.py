@@ -25,7 +25,7 @@ from synthprobe_models import score  # noqa: E402
 from synthprobe_models.cli.main import main  # noqa: E402
 from synthprobe_models.data.source import open_source  # noqa: E402
 from synthprobe_models.scoring.board import record_of  # noqa: E402
-from synthprobe_models.scoring.compare import compare_scores  # noqa: E402
+from synthprobe_models.scoring.compare import compare_scores, comparison_page  # noqa: E402
 from synthprobe_models.scoring.page import write_score  # noqa: E402
 from synthprobe_models.scoring.preparation import NORMALISATIONS  # noqa: E402
 from synthprobe_models.scoring.report import read_score  # noqa: E402
@@ -303,7 +303,9 @@ def test_twins_are_scored_pair_by_pair(folder, tmp_path, capsys) -> None:
         assert (figure.low, figure.high) == (0.5, 0.5)
     paths = write_score(found, tmp_path / "page")
     assert "over pairs" in paths.markdown.read_text("utf-8")
-    assert compare_scores([read_score(paths.json)] * 2)[0].p == 1
+    twice = [read_score(paths.json)] * 2
+    assert compare_scores(twice)[0].p == 1
+    assert "each pair of samples' difference" in comparison_page(twice, []).to_markdown(tmp_path)
     assert (
         record_of(read_score(paths.json), who="me", licence="MIT")["metrics"]["near_order"][
             "interval"
