@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 
-.PHONY: help rde test coverage lint format bench docs linkcheck clean
+.PHONY: help rde test coverage lint format bench docs linkcheck release clean
 
 help:
 	@echo "make rde     generate the Rectangle Depth Estimation dataset into rde.h5"
@@ -14,6 +14,7 @@ help:
 	@echo "make format  let ruff set the layout and the imports right"
 	@echo "make docs    build the documentation into build/docs, with warnings as errors"
 	@echo "make linkcheck  also follow its links to other servers"
+	@echo "make release build wheel and source archive into dist, and check them"
 	@echo "make bench   time the generator"
 	@echo "make coverage  what the last make test did not reach, by file"
 	@echo "make clean   remove caches and build artefacts; keeps datasets and $(VENV)"
@@ -55,6 +56,14 @@ docs: $(INSTALLED_DEV)
 
 linkcheck: $(INSTALLED_DEV)
 	$(BIN)/python -m sphinx -q -b linkcheck -d build/doctrees docs build/linkcheck
+
+# Another Python than that of the checks: OTHER_PYTHON=python3.13
+OTHER_PYTHON ?= $(PYTHON)
+release: $(INSTALLED_DEV)
+	$(PIP) -e '.[release]'
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python tools/check_release.py dist --python $(OTHER_PYTHON) --extra models
 
 clean:
 	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache \

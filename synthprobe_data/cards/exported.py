@@ -15,6 +15,8 @@ from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.block_source import BlockSource
 from synthprobe_data.shards.selection import column_meanings
 
+Kind = Literal["png", "webdataset", "parquet"]
+
 FACTS: Final = "dataset.json"
 SUMS: Final = "SHA256SUMS"
 _LAYOUT: Final = {
@@ -23,7 +25,12 @@ _LAYOUT: Final = {
     "the grey value 3, which looks black.",
     "webdataset": "Each split is in tar files, `{split}-000000.tar` and so on. Sample 7 of a split "
     "is `{split}-00000007.json` there, with the pictures beside it.",
+    "parquet": "Each split is in Parquet files, `{split}-000000.parquet` and so on, a row for each "
+    "sample, with pictures as PNG. Pixels keep their values: rank 3 is the grey value 3, which "
+    "looks black. Arrays are lists, one in another.",
 }
+
+_FILES: Final = {"png": "{}/**", "webdataset": "{}-*.tar", "parquet": "{}-*.parquet"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +38,7 @@ class ExportFacts:
     """What is known about an export."""
 
     source: BlockSource
-    kind: Literal["png", "webdataset"]
+    kind: Kind
     splits: Mapping[str, int]
     """The splits that are in it, with their sizes."""
     pictures: tuple[str, ...]
@@ -99,7 +106,7 @@ def _card(facts: ExportFacts) -> str:
     dataset, header = facts.source.dataset, facts.source.readers[0].header
     about, licence = dataset.card, find_licence(dataset.license)
     total, meanings = sum(facts.splits.values()), column_meanings(dataset)
-    files = "{}/**" if facts.kind == "png" else "{}-*.tar"
+    files = _FILES[facts.kind]
     top = as_front_matter(
         {
             "license": dataset.license.lower(),

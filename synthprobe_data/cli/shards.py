@@ -236,9 +236,9 @@ def build_parser() -> argparse.ArgumentParser:
         commands,
         "export",
         actions.export,
-        "write a dataset as PNG files or as tar files for WebDataset",
-        "Write a dataset as PNG files or as tar files for WebDataset, with a card, the licence, "
-        "the settings and palette (dataset.json) and the hashes of all files (SHA256SUMS).",
+        "write a dataset as PNG files, tar files for WebDataset, or Parquet files",
+        "Write a dataset as PNG files, tar files for WebDataset, or Parquet files, with a card, "
+        "the licence, the settings and palette (dataset.json) and the hashes of all files (SHA256SUMS).",
     )
     command.add_argument("--split", metavar="NAME", help="only this split (all)")
     command.add_argument(
@@ -247,15 +247,16 @@ def build_parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--format",
         required=True,
-        choices=("png", "webdataset"),
-        help="png: folders of pictures with a table, metadata.csv; webdataset: tar files",
+        choices=("png", "webdataset", "parquet"),
+        help="png: folders of pictures with a table, metadata.csv; webdataset: tar files; parquet: "
+        "rows with pictures, as the Hugging Face viewer shows them (extra parquet)",
     )
     command.add_argument(
         "--samples-per-shard",
         type=int,
         default=1000,
         metavar="N",
-        help="samples in a tar file (1000)",
+        help="samples in a tar or Parquet file (1000)",
     )
 
     add_transfer(commands)

@@ -11,6 +11,7 @@ from synthprobe_data.cards.write import write_cards
 from synthprobe_data.convert import merge_split as edit
 from synthprobe_data.convert import select as selecting
 from synthprobe_data.convert.export import export_png, export_webdataset
+from synthprobe_data.convert.parquet import export_parquet
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.generation.repair import repair
 from synthprobe_data.generation.split_files import check_targets, split_path
@@ -226,7 +227,8 @@ def export(given: argparse.Namespace) -> int:
     if given.format == "png":
         rows = export_png(given.path, given.out, split=given.split, progress=True)
     else:
-        rows = export_webdataset(
+        write = export_parquet if given.format == "parquet" else export_webdataset
+        rows = write(
             given.path, given.out, given.samples_per_shard, split=given.split, progress=True
         )
     print(f"{given.out}: {counted(rows, 'sample')}")

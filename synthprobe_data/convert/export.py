@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthprobe_data.atomic.folder import new_folder
-from synthprobe_data.cards.exported import SUMS, ExportFacts, check_exportable, export_notes
+from synthprobe_data.cards.exported import SUMS, ExportFacts, Kind, check_exportable, export_notes
 from synthprobe_data.cards.facts import file_sha256
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.pictures import png
@@ -35,7 +35,9 @@ MAX_PER_SHARD: Final = 10_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Exported:
+class Exported:
+    """A sample as other programs like it."""
+
     split: str
     index: int
     pictures: dict[str, NDArray[Any]]
@@ -68,8 +70,8 @@ def export_png(
     progress
         Show a progress bar, or lines now and then where there is no terminal.
     """
-    source, sizes, digest = _opened(path, split)
-    pictures, facts = _exported(source, "picture"), _exported(source, "text")
+    source, sizes, digest = opened(path, split)
+    pictures, facts = exported_columns(source, "picture"), exported_columns(source, "text")
     if not pictures:
         raise SynthprobeError(
             f"samples of {source.dataset.name} are not pictures: export them as webdataset."
@@ -84,7 +86,7 @@ def export_png(
             with (folder / name / CSV_NAME).open("w", encoding="utf-8", newline="") as stream:
                 table = csv.writer(stream, lineterminator="\n")
                 table.writerow(["split", "index", *files, *facts])
-                for sample in _samples(source, name):
+                for sample in samples_of(source, name):
                     names = [f"{picture}/{sample.index:08}.png" for picture in pictures]
                     for file, pixels in zip(names, sample.pictures.values(), strict=True):
                         content = png(pixels)
@@ -95,7 +97,7 @@ def export_png(
                     bar.update()
             sums[f"{name}/{CSV_NAME}"] = file_sha256(folder / name / CSV_NAME)
         source.check_digests()
-        _write_notes(folder, source, "png", sizes, digest, sums)
+        write_notes(folder, source, "png", sizes, digest, sums)
     return rows
 
 
@@ -127,17 +129,13 @@ def export_webdataset(
     progress
         Show a progress bar, or lines now and then where there is no terminal.
     """
-    if isinstance(samples_per_shard, bool) or not 1 <= samples_per_shard <= MAX_PER_SHARD:
-        raise SynthprobeError(
-            f"samples_per_shard is {samples_per_shard!r}: it must be a whole number from 1 to "
-            f"{MAX_PER_SHARD}."
-        )
-    source, sizes, digest = _opened(path, split)
+    check_per_shard(samples_per_shard)
+    source, sizes, digest = opened(path, split)
     sums: dict[str, str] = {}
     rows = sum(sizes.values())
     with new_folder(Path(out_folder)) as folder, progress_bar(rows, progress) as bar:
         for name in sizes:
-            samples = _samples(source, name)
+            samples = samples_of(source, name)
             for number in count():
                 shard = list(islice(samples, 1))
                 if not shard:
@@ -149,11 +147,20 @@ def export_webdataset(
                         bar.update()
                 sums[file.name] = file_sha256(file)
         source.check_digests()
-        _write_notes(folder, source, "webdataset", sizes, digest, sums)
+        write_notes(folder, source, "webdataset", sizes, digest, sums)
     return rows
 
 
-def _opened(path: str | Path, split: str | None) -> tuple[BlockSource, dict[str, int], str]:
+def check_per_shard(samples: int) -> None:
+    """Raise `SynthprobeError` for a number of samples that no file can have."""
+    if isinstance(samples, bool) or not 1 <= samples <= MAX_PER_SHARD:
+        raise SynthprobeError(
+            f"samples_per_shard is {samples!r}: it must be a whole number from 1 to "
+            f"{MAX_PER_SHARD}."
+        )
+
+
+def opened(path: str | Path, split: str | None) -> tuple[BlockSource, dict[str, int], str]:
     """The rows of a dataset; the splits to write, with their sizes; and its content digest."""
     with open_dataset(path) as data:
         digest = data.content_digest
@@ -169,10 +176,10 @@ def _opened(path: str | Path, split: str | None) -> tuple[BlockSource, dict[str,
     return source, sizes, digest
 
 
-def _write_notes(
+def write_notes(
     folder: Path,
     source: BlockSource,
-    kind: Literal["png", "webdataset"],
+    kind: Kind,
     splits: Mapping[str, int],
     content_digest: str,
     sums: dict[str, str],
@@ -182,8 +189,8 @@ def _write_notes(
         source=source,
         kind=kind,
         splits=splits,
-        pictures=_exported(source, "picture"),
-        others=_exported(source, "text"),
+        pictures=exported_columns(source, "picture"),
+        others=exported_columns(source, "text"),
         content_digest=content_digest,
     )
     for name, text in export_notes(facts).items():
@@ -193,7 +200,7 @@ def _write_notes(
     (folder / SUMS).write_text("".join(lines), "utf-8")
 
 
-def _add_sample(archive: tarfile.TarFile, sample: _Exported) -> None:
+def _add_sample(archive: tarfile.TarFile, sample: Exported) -> None:
     key = f"{sample.split}-{sample.index:08}"
     for name, picture in sample.pictures.items():
         _add_file(archive, f"{key}.{name}.png", png(picture))
@@ -207,18 +214,18 @@ def _add_file(archive: tarfile.TarFile, name: str, content: bytes) -> None:
     archive.addfile(entry, io.BytesIO(content))
 
 
-def _exported(source: BlockSource, how: Literal["picture", "text"]) -> tuple[str, ...]:
+def exported_columns(source: BlockSource, how: Literal["picture", "text"]) -> tuple[str, ...]:
     """The columns that become pictures or text, of those that are stored."""
     stored = {column.name for column in source.readers[0].header.columns}
     return tuple(c.name for c in source.dataset.columns if c.export == how and c.name in stored)
 
 
-def _samples(source: BlockSource, split: str) -> Iterator[_Exported]:
+def samples_of(source: BlockSource, split: str) -> Iterator[Exported]:
     """The samples of a split, without the unused places."""
-    pictures, names = _exported(source, "picture"), _exported(source, "text")
+    pictures, names = exported_columns(source, "picture"), exported_columns(source, "text")
     for index, sample in source.samples(split, [*pictures, *names]):
         facts = source.dataset.trim({name: sample[name] for name in names})
-        yield _Exported(
+        yield Exported(
             split=split,
             index=index,
             pictures={name: sample[name] for name in pictures},
