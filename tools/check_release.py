@@ -67,8 +67,8 @@ def try_out(wheel: Path, python: str, extra: str, folder: Path) -> None:
     run(python, "-m", "venv", folder / "venv")
     programs = folder / "venv" / "bin"
     what = f"{wheel.resolve()}[{extra}]" if extra else str(wheel.resolve())
-    pip = [programs / "python", "-m", "pip", "install", "-q", "-c", ROOT / "constraints.txt"]
-    run(*pip, what)
+    pins = ROOT / "constraints.txt"
+    run(programs / "python", "-m", "pip", "install", "-q", "-c", pins, what)
     readme = (ROOT / "README.md").read_text("utf-8")
     structure = next(text for text in code(readme, "python") if "@structure" in text)
     (folder / "my_structures.py").write_text(structure, "utf-8")

@@ -238,7 +238,8 @@ def build_parser() -> argparse.ArgumentParser:
         actions.export,
         "write a dataset as PNG files, tar files for WebDataset, or Parquet files",
         "Write a dataset as PNG files, tar files for WebDataset, or Parquet files, with a card, "
-        "the licence, the settings and palette (dataset.json) and the hashes of all files (SHA256SUMS).",
+        "the licence, the settings and palette (dataset.json) and the hashes of all files "
+        "(SHA256SUMS).",
     )
     command.add_argument("--split", metavar="NAME", help="only this split (all)")
     command.add_argument(
