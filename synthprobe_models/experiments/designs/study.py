@@ -121,13 +121,18 @@ def run_study(
         folder = work / name / f"{index:04d}"
         label = f"{name}, design {index + 1} of {study.models}"
         plans.append(Plan(settings=settings, source=source, out=folder, label=label))
-    lost = []
+    done: set[Path] = set()
     try:
         for plan, result in finished_runs(plans, jobs=jobs, machine=machine, command=command):
             path = result_path(out, plan.out.parent.name, plan.settings.seed)
             write_text(path, plain_json(result) + "\n")
-    except DivergedError as error:
-        lost.append(str(error))
+            done.add(plan.out)
+    except DivergedError:  # said when all others are complete
+        for plan in plans:
+            if plan.out not in done:
+                path = result_path(out, plan.out.parent.name, plan.settings.seed)
+                kept = {"diverged": True, "settings": plan.settings.to_dict()}
+                write_text(path, plain_json({**kept, "data": source.facts.to_dict()}) + "\n")
     return write_page(study, out)
 
 
@@ -146,7 +151,11 @@ def _check_same(path: Path, settings: TrainSettings, data: Mapping[str, Any]) ->
 
 
 def read_errors(study: Study, out: Path) -> tuple[dict[str, list[float]], list[dict[str, Any]]]:
-    """The errors of each space, and all results; a run that diverged has the error 1."""
+    """The errors of each space, and all results; a run that diverged has the error 1.
+
+    `SynthprobeError` if a network was not trained yet: without it F(e) would not be that of the
+    study.
+    """
     errors: dict[str, list[float]] = {}
     results = []
     for name in dict.fromkeys(study.spaces):
@@ -154,9 +163,14 @@ def read_errors(study: Study, out: Path) -> tuple[dict[str, list[float]], list[d
         for index in range(study.models):
             path = result_path(out, name, index)
             if not path.exists():
+                raise SynthprobeError(
+                    f"{path} is not there yet: leave --pages out to train what is missing, or take "
+                    f"fewer --models."
+                )
+            result = json.loads(path.read_text("utf-8"))
+            if result.get("diverged"):
                 found.append(1.0)
                 continue
-            result = json.loads(path.read_text("utf-8"))
             results.append(result)
             found.append(1 - result["test"][study.measure])
         errors[name] = found
@@ -167,7 +181,7 @@ def write_page(study: Study, out: Path) -> Path:
     """The page, the table and the figure, from the results that there are."""
     errors, results = read_errors(study, out)
     if not results:
-        raise SynthprobeError(f"{out} has no results of these design spaces.")
+        raise SynthprobeError(f"{out} has no network of these design spaces that did not diverge.")
     _draw(out / "designs.png", errors, study.measure)
     lines = [
         "# Design spaces by the distribution of their errors",
@@ -225,6 +239,8 @@ def _write_table(path: Path, study: Study, out: Path) -> None:
             result_file = result_path(out, name, index)
             if result_file.exists():
                 result = json.loads(result_file.read_text("utf-8"))
+                if result.get("diverged"):
+                    continue
                 options = result["settings"]["options"]
                 sizes = [" ".join(map(str, options[field])) for field in fields]
                 reached = [result["test"][measure] for measure in MEASURES]

@@ -95,6 +95,13 @@ def test_a_study_is_made_kept_and_written_again(tmp_path, capsys) -> None:
     assert main([*words, "--pages"]) == 0
     assert [path.stat().st_mtime_ns for path in kept] == before
     capsys.readouterr()
+    assert main([*words, "--models", "3", "--pages"]) == 2
+    assert "0002.json is not there yet" in capsys.readouterr().err
+    diverged = {**json.loads(kept[1].read_text()), "diverged": True}
+    kept[1].write_text(json.dumps(diverged))
+    assert main([*words, "--pages"]) == 0
+    far = json.loads(kept[0].read_text())["test"]["far_accuracy"]
+    assert f"| free | 2 | {50 * (2 - far):.2f}% |" in capsys.readouterr().out
     assert main([*words, "--seed", "1"]) == 2
     assert "0000.json is the result of another study" in capsys.readouterr().err
 
@@ -107,7 +114,7 @@ def test_a_study_is_made_kept_and_written_again(tmp_path, capsys) -> None:
         (["free", "shared", "--models", "1"], "models is 1: it must be at least 2"),
         (["free", "shared", "--measure", "loss"], "no measure 'loss'"),
         (["free", "shared", "--least", "5", "--most", "4"], "parameters is 5..4"),
-        (["free", "shared", "--pages"], "has no results of these design spaces"),
+        (["free", "shared", "--pages"], "0000.json is not there yet: leave --pages out"),
     ],
 )
 def test_a_study_that_cannot_be_made_is_said_in_one_sentence(
