@@ -188,7 +188,7 @@ Cases = list[tuple[tuple[int, ...], dict[str, float]]]
 
 def divided(found: dict[str, np.ndarray], tensors: Any) -> Cases:
     """All rectangles in several pieces, and how many ranks apart each network has these."""
-    cases = []
+    cases: Cases = []
     for row, label in enumerate(tensors["label"].numpy()):
         piece, owner = find_pieces(label)
         for k in np.flatnonzero(np.bincount(owner) > 1):
@@ -216,7 +216,7 @@ def figure_4(out: Path) -> Path:
 
 def hidden(found: dict[str, np.ndarray], tensors: Any) -> Cases:
     """All pairs that convexity alone orders, and how far above each network has the upper one."""
-    cases = []
+    cases: Cases = []
     for row, above in enumerate(tensors["above"].numpy()):
         label = tensors["label"][row].numpy()
         ranks = {name: ranks_of(maps[row], label, len(above)) for name, maps in found.items()}

@@ -119,13 +119,13 @@ class GoogLeNet(nn.Module):
         before = scaled(192)
         counts, self.scales = [before], nn.ModuleList()
         self.hints = nn.ModuleDict()
-        for number, modules in enumerate(MODULES):
+        for stage, modules in enumerate(MODULES):
             scale = nn.ModuleList()
             for index, channels in enumerate(modules):
                 module = Module(before, [scaled(one) for one in channels])
                 before = module.outputs
                 scale.append(module)
-                if auxiliary_heads and number == 1 and index in AUXILIARY:
+                if auxiliary_heads and stage == 1 and index in AUXILIARY:
                     inner = scaled(AUXILIARY_CHANNELS)
                     self.hints[str(index)] = nn.Sequential(
                         convolution(before, inner, 1), Pointwise(inner, outputs)
@@ -144,11 +144,11 @@ class GoogLeNet(nn.Module):
         self.auxiliary = []
         x = self.stem(x)
         found = [x]
-        for number, scale in enumerate(self.scales):
+        for stage, scale in enumerate(self.scales):
             x = nn.functional.max_pool2d(x, 3, stride=2, padding=1)
             for index, module in enumerate(scale.children()):
                 x = module(x)
-                if self.training and number == 1 and str(index) in self.hints:
+                if self.training and stage == 1 and str(index) in self.hints:
                     hint = resized(self.hints[str(index)](x), size)
                     self.auxiliary.append((AUXILIARY_WEIGHT, hint))
             found.append(x)

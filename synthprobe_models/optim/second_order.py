@@ -172,14 +172,14 @@ def _solve(
     residual = [-g.detach() for g in gradient]
     search = [r.clone() for r in residual]
     square = start = _dot(residual, residual)
-    for number in range(rounds):
+    for taken in range(rounds):
         if square <= _LEAST_RESIDUAL * start:
             break
         curved = _hessian_times(gradient, weights, search)
         curved = [h + damping * s for h, s in zip(curved, search, strict=True)]
         curvature = _dot(search, curved)
         if curvature <= 0:
-            return search if number == 0 else direction
+            return search if taken == 0 else direction
         rate = square / curvature
         direction = [d + rate * s for d, s in zip(direction, search, strict=True)]
         residual = [r - rate * h for r, h in zip(residual, curved, strict=True)]

@@ -116,6 +116,7 @@ CENTERED_SQUARE_PROBE: Final = Probe(
     shape=(64, 64),
     width=128,
     build=LayerStack,
+    blends=True,
     columns=("image", "target"),
     input="image",
     convert=convert,

@@ -114,6 +114,8 @@ class Probe:
     """The probes whose networks can be evaluated on these samples; its own by default."""
     alignable: bool = True
     """Whether what is on another scale may be fitted to each picture before it is measured."""
+    blends: bool = False
+    """Whether a blend of two samples has the blend of their answers, as mixup takes for granted."""
     together: int = 1
     """So many samples, one after the other, belong together: intervals and tests take them as one,
     as they are not independent."""

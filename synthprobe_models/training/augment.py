@@ -27,6 +27,7 @@ from torch import Tensor
 from synthprobe_data import SynthprobeError
 from synthprobe_models.data.feed import RunStep, stream
 from synthprobe_models.networks.rank_and_color import TWO_TASK
+from synthprobe_models.probes import PROBES
 from synthprobe_models.training.settings import TrainSettings
 
 _DRAWS: Final = 0x61756770  # "augp": no other draw of a run uses this stream
@@ -112,14 +113,15 @@ def make_augmentation(settings: TrainSettings) -> Augmentation | None:
         most = 1 if name in ("flip", "erasing") else 100
         if not number or not 0 < value <= most:
             raise SynthprobeError(f"{name} is {value!r}: it must be above 0, up to {most}.")
-    if "mixup" in options and (settings.probe, settings.loss) != ("centered-square", "mse"):
+    blends = PROBES[settings.probe].blends and settings.loss == "mse"
+    if "mixup" in options and not blends:
         raise SynthprobeError(
             "mixup is for centered-square with the loss mse: a blend of two other samples has no "
             "answer."
         )
     classes_alone = settings.loss == TWO_TASK and settings.loss_options.get("weight") == 0
     for name in ("cutmix", "erasing"):
-        if name in options and not (settings.probe == "rde" and classes_alone):
+        if name in options and not classes_alone:
             raise SynthprobeError(
                 f"{name} is for rde with the loss two-task and weight=0, so for colours alone: it "
                 f"makes ranks and other answers wrong."

@@ -59,7 +59,10 @@ def test_global_context_failed_once_where_the_cue_was_hardly_learnt() -> None:
 
 def test_the_pages_are_those_of_the_results(tmp_path: Path) -> None:
     tool = runpy.run_path(str(ROOT / "tools" / "make_reach.py"), run_name="tool")
-    for name, study in tool["STUDIES"].items():
+    committed = [name for name in tool["STUDIES"] if (REACH / f"{name}.md").exists()]
+    assert "unet" in committed
+    for name in committed:
+        study = tool["STUDIES"][name]
         results = tool["read_results"](REACH / "runs" / name, study)
         assert all(results.values()), name
         page = (REACH / f"{name}.md").read_text("utf-8")
