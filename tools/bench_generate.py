@@ -25,6 +25,7 @@ from synthprobe_data.rde import RDE, RdeConfig
 from synthprobe_data.rde.generate import (
     KEPT,
     SHORT,
+    TALLIED,
     UNDECIDED_SCENES,
     UNREADABLE_SCENES,
     UNSTABLE_SCENES,
@@ -246,7 +247,7 @@ def scenes(count: int) -> None:
         blocks = (
             generate_with_tally(config, 1, "bench", s, step)[1] for s in range(0, count, step)
         )
-        return sum(blocks, np.zeros(7, np.int64))
+        return sum(blocks, np.zeros(TALLIED, np.int64))
 
     rules = tally("rules")
     row(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from synthprobe_data.dataset import Block, CardText
 from synthprobe_data.pictures import tiled
+from synthprobe_data.rde.acceptance import draws_tally
 from synthprobe_data.rde.config import RdeConfig
 from synthprobe_data.rde.counts import counts_sentence, scene_counts
 from synthprobe_data.rde.kernels.difficulty import COLUMNS, are_scenes, difficulty_block
@@ -112,6 +113,7 @@ def rde_figures(data: OpenDataset) -> tuple[Tally, ...]:
             lines=12,
         ),
         neutrality.tally(),
+        *filter(None, (draws_tally(data),)),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 from synthprobe_data.config import Config, choice, option, words
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.rde.color_file import read_colors
+from synthprobe_data.rde.demands import check_demands, without_demands
 
 HUES: Final = "hues"
 RANDOM: Final = "random"
@@ -18,6 +19,7 @@ MODES: Final = ("certified", "rules", "ambiguous")
 MAX_SIZE: Final = 1024
 MIN_SIZE: Final = 8
 MAX_RECTANGLES: Final = 63  # one bit each in a 64-bit cover mask
+MAX_PAIRS: Final = MAX_RECTANGLES * (MAX_RECTANGLES - 1) // 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +61,9 @@ class RdeConfig(Config):
     palette
         ``"hues"``: fully saturated colours at equally spaced hues. ``"random"``: each picture draws
         colours of its own. Or a list of colours, each of three whole numbers from 0 to 255.
+    min_depth, min_cue_distance, min_convexity_only
+        How hard each scene is at least, as the difficulty of a sample says it; a scene that falls
+        short is drawn again. 0 for any.
     """
 
     height: int = option(128, MIN_SIZE, MAX_SIZE, "height of the picture in pixels")
@@ -88,6 +93,15 @@ class RdeConfig(Config):
     palette: str | tuple[tuple[int, int, int], ...] = words(
         HUES, PALETTES, read_colors, "the colours of the rectangles"
     )
+    min_depth: int = option(
+        0, 0, MAX_RECTANGLES, "draw again until the highest rank is at least this"
+    )
+    min_cue_distance: int = option(
+        0, 0, MAX_SIZE, "draw again until a cue must reach at least so many pixels"
+    )
+    min_convexity_only: int = option(
+        0, 0, MAX_PAIRS, "draw again until only convexity orders at least so many pairs"
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "palette", checked_palette(self.palette, self.n_colors))
@@ -109,6 +123,7 @@ class RdeConfig(Config):
             raise SynthprobeError(
                 f"require_order asks for two ranks, but {name} is 1: give at least 2."
             )
+        check_demands(self, least=self.least_rectangles, height=self.height, width=self.width)
         check_palette_size(self.palette, self.n_rectangles)
         if self.palette_size < self.n_rectangles:
             raise SynthprobeError(
@@ -136,7 +151,7 @@ class RdeConfig(Config):
             del settings["require_order"]
         if self.min_rectangles is None:
             del settings["min_rectangles"]
-        return with_palette(settings)
+        return without_demands(with_palette(settings))
 
     @property
     def least_rectangles(self) -> int:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from synthprobe_data.config import option_words
 from synthprobe_data.errors import SynthprobeError
+from synthprobe_data.rde.acceptance import check_accepted
 from synthprobe_data.rde.config import CANONICAL, MAX_SIZE, RdeConfig
 from synthprobe_data.rde.outlook import Outlook, look_ahead
 from synthprobe_data.rde.readable import check_certifiable
@@ -31,9 +32,10 @@ def check_expected(config: RdeConfig, splits: Mapping[str, int]) -> str | None:
     """
     if config == CANONICAL:
         return None
+    seldom = check_accepted(config)
     outlook = look_ahead(config)
     if outlook is None:  # then the run says which sample could not be made
-        return None
+        return seldom and f"expect {seldom}."
     samples = sum(splits.values())
     if outlook.is_degenerate:
         raise SynthprobeError(f"{_flat(config, outlook)}; {_instead(config, samples)}.")
@@ -42,7 +44,7 @@ def check_expected(config: RdeConfig, splits: Mapping[str, int]) -> str | None:
             f"there are only about {_rounded(outlook.distinct)} distinct samples of these "
             f"settings, fewer than the {samples:,} asked for; {_instead(config, samples)}."
         )
-    said = []
+    said = [] if seldom is None else [seldom]
     if outlook.is_short or outlook.is_mostly_flat:
         said.append(_counts(outlook))
     if outlook.repeats(samples) >= 1:

@@ -14,9 +14,12 @@ from synthprobe_data.kernel import kernel
 from synthprobe_data.random import STREAM_LENGTH, open_stream, shuffle, stream_key
 from synthprobe_data.rde.columns import COLUMNS
 from synthprobe_data.rde.config import MAX_RECTANGLES, RdeConfig
+from synthprobe_data.rde.demands import demand_words
 from synthprobe_data.rde.kernels.certificate import Room, certify, empty_room
 from synthprobe_data.rde.kernels.colors import draw_palette
+from synthprobe_data.rde.kernels.cue_distance import Search, empty_search
 from synthprobe_data.rde.kernels.cues import Cues, empty_cues, find_cues
+from synthprobe_data.rde.kernels.demands import meets_demands
 from synthprobe_data.rde.kernels.difficulty import difficulty_block
 from synthprobe_data.rde.kernels.grid import Grid, compress, empty_grid, empty_sides
 from synthprobe_data.rde.kernels.place import (
@@ -37,11 +40,14 @@ from synthprobe_data.rde.palette import Colored, fixed_palette
 DATASET: Final = "rde"
 MAX_DRAWS: Final = 10_000
 """Scenes drawn for one sample before the settings are given up."""
+MAX_DEMANDED_DRAWS: Final = 100_000
+"""The same where scenes must be hard, as `acceptance` has seen that some are."""
 
 # Places in a tally: scenes drawn that were kept, failed a condition of the certificate, were empty;
-# of the kept ones, how many stopped short of their number; and those drawn again because they had
-# one rank only.
-KEPT, UNREADABLE_SCENES, UNDECIDED_SCENES, UNSTABLE_SCENES, EMPTY, SHORT, FLAT = range(7)
+# of the kept ones, how many stopped short of their number; those drawn again because they had
+# one rank only, or because they were not as hard as was demanded.
+KEPT, UNREADABLE_SCENES, UNDECIDED_SCENES, UNSTABLE_SCENES, EMPTY, SHORT, FLAT, EASY = range(8)
+TALLIED: Final = 8
 
 
 NO_PALETTES: Final = np.zeros((0, 0, 3), np.uint8)
@@ -65,6 +71,7 @@ class Workspace(NamedTuple):
     trial: Grid
     cues: Cues
     room: Room
+    search: Search
     canvas: Canvas
     rank: NDArray[np.uint8]
     rank_of_label: NDArray[np.uint8]
@@ -103,6 +110,7 @@ def prepare_settings(settings: Settings, colored: Colored, blur: float) -> Prepa
             trial=empty_grid(),
             cues=empty_cues(),
             room=empty_room(),
+            search=empty_search(),
             canvas=empty_canvas(settings.height, settings.width, weights),
             rank=np.zeros(MAX_RECTANGLES, np.uint8),
             rank_of_label=np.zeros(MAX_RECTANGLES + 1, np.uint8),
@@ -129,11 +137,11 @@ def generate_with_tally(
         The datasets by name.
     tally
         Counts by ``KEPT``, ``UNREADABLE_SCENES``, ``UNDECIDED_SCENES``, ``UNSTABLE_SCENES``,
-        ``EMPTY``, ``SHORT``, ``FLAT``.
+        ``EMPTY``, ``SHORT``, ``FLAT``, ``EASY``.
     """
     prepared = prepare(config)
     block = empty_block(COLUMNS, config, count)
-    tally = np.zeros(7, np.int64)
+    tally = np.zeros(TALLIED, np.int64)
     done = _fill_block(
         prepared.settings,
         stream_key(seed, DATASET, split),
@@ -155,11 +163,7 @@ def generate_with_tally(
     if done < 0:
         raise SynthprobeError(no_colors(f"{split} sample {start - 1 - done}"))
     if done < count:
-        order = " (require_order keeps only those with two ranks)" * config.require_order
-        raise SynthprobeError(
-            f"none of {MAX_DRAWS} scenes drawn for {split} sample {start + done} could be kept"
-            f"{order}: give fewer rectangles, a larger picture, or smaller n_vis, n_gap and n_par."
-        )
+        raise SynthprobeError(_none_kept(config, f"{split} sample {start + done}"))
     if config.difficulty:
         block |= difficulty_block(
             block["rectangles"],
@@ -168,6 +172,19 @@ def generate_with_tally(
             width=config.width,
         )
     return block, tally
+
+
+def _none_kept(config: RdeConfig, sample: str) -> str:
+    """What to say where no scene of a sample could be kept."""
+    draws = most_draws(prepare(config).settings)
+    said = f"none of {draws} scenes drawn for {sample} could be kept"
+    if demands := demand_words(config):
+        return f"{said}, as {demands} is demanded: give less."
+    order = " (require_order keeps only those with two ranks)" * config.require_order
+    return (
+        f"{said}{order}: give fewer rectangles, a larger picture, or smaller n_vis, n_gap and "
+        "n_par."
+    )
 
 
 @kernel
@@ -303,11 +320,19 @@ def draw_scene(settings: Settings, work: Workspace, tally: NDArray[np.int64]) ->
     once, so that scenes of some numbers do not become rare because more of them are drawn again.
     """
     asked = draw_number(work.stream, settings)
-    for _ in range(MAX_DRAWS):
+    for _ in range(most_draws(settings)):
         n = draw_once(settings, asked, work, tally)
         if n > 0:
             return n
     return 0
+
+
+@kernel
+def most_draws(settings: Settings) -> int:
+    """How many scenes are drawn for one sample before the settings are given up."""
+    if settings.min_depth + settings.min_cue_distance + settings.min_convexity_only > 0:
+        return MAX_DEMANDED_DRAWS
+    return MAX_DRAWS
 
 
 @kernel
@@ -326,9 +351,13 @@ def draw_once(settings: Settings, asked: int, work: Workspace, tally: NDArray[np
     verdict = 0
     if settings.certify:
         verdict = certify(settings, work.sides, n, work.grid, work.cues, work.rank, work.room)
-    tally[KEPT + verdict] += 1
     if verdict != 0:
+        tally[KEPT + verdict] += 1
         return 0
+    if not meets_demands(settings, work.sides, n, work.grid, work.cues, work.rank, work.search):
+        tally[EASY] += 1
+        return 0
+    tally[KEPT] += 1
     if n < asked:
         tally[SHORT] += 1
     return n

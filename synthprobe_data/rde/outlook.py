@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from synthprobe_data.kernel import kernel
 from synthprobe_data.random import open_stream, stream_key
 from synthprobe_data.rde.config import RdeConfig
-from synthprobe_data.rde.generate import DATASET, Workspace, draw_once, prepare
+from synthprobe_data.rde.demands import DEMANDS, demanded, meet_demands
+from synthprobe_data.rde.generate import DATASET, TALLIED, Workspace, draw_once, prepare
+from synthprobe_data.rde.kernels.difficulty import difficulty_block
 from synthprobe_data.rde.kernels.grid import compress
 from synthprobe_data.rde.kernels.place import Settings, draw_number, place_next
 from synthprobe_data.rde.kernels.ranks import is_flat
@@ -31,6 +33,8 @@ _FEW_SCENES: Final = 10
 _TRIALS: Final = 400_000
 """Unsuccessful trials that may be spent on all scenes, so that many trials mean fewer scenes."""
 _MORE_SCENES: Final = 1600
+_MOST_SCENES: Final = 8000
+"""Where scenes must be hard, until enough of them are."""
 _NEARLY: Final = 0.1
 """More scenes are drawn where the share of flat ones is so close to a half."""
 _CHANCES: Final = 200
@@ -99,8 +103,10 @@ class Outlook:
 @functools.lru_cache(maxsize=64)
 def look_ahead(config: RdeConfig) -> Outlook | None:
     """Draw some scenes and see what they are like; ``None`` if hardly any can be kept."""
-    # Blur, colours and difficulty have no influence on the scenes.
-    free = dataclasses.replace(config, require_order=False, difficulty=False)
+    # Blur, colours and the columns of difficulty have no influence on the scenes.
+    free = dataclasses.replace(
+        config, require_order=False, difficulty=False, **dict.fromkeys(DEMANDS, 0)
+    )
     count = max(_FEW_SCENES, min(SCENES, _TRIALS // config.trials))
     drawn = _draw(free, 0, count)
     if len(drawn) < _FEW_SCENES:
@@ -109,6 +115,14 @@ def look_ahead(config: RdeConfig) -> Outlook | None:
         drawn += _draw(free, count, _MORE_SCENES - count)
         count = _MORE_SCENES
     kept = drawn.ordered() if config.require_order else drawn
+    if demanded(config):
+        kept = drawn.demanded(config)
+        while len(kept) < _FEW_SCENES and count < _MOST_SCENES:
+            drawn += _draw(free, count, SCENES)
+            count += SCENES
+            kept = drawn.demanded(config)
+        if len(kept) < _FEW_SCENES:
+            return None
     numbers = kept.numbers if len(kept) else np.zeros(1, np.uint8)
     return Outlook(
         scenes=len(kept),
@@ -145,7 +159,17 @@ class _Drawn:
 
     def ordered(self) -> _Drawn:
         """Those with two ranks."""
-        some = ~self.flat
+        return self._those(~self.flat)
+
+    def demanded(self, config: RdeConfig) -> _Drawn:
+        """Those that are as hard as is demanded, with two ranks where that is asked for."""
+        found = difficulty_block(
+            self.rectangles, self.numbers, height=config.height, width=config.width
+        )
+        met = meet_demands(config, found)
+        return self._those(met & ~self.flat if config.require_order else met)
+
+    def _those(self, some: NDArray[np.bool_]) -> _Drawn:
         return _Drawn(self.numbers[some], self.flat[some], self.rectangles[some], self.kept[some])
 
 
@@ -160,7 +184,7 @@ def _draw(config: RdeConfig, start: int, count: int) -> _Drawn:
         stream_key(0, DATASET, SPLIT),
         start,
         prepared.workspace,
-        np.zeros(7, np.int64),
+        np.zeros(TALLIED, np.int64),
         numbers,
         flat,
         rectangles,

@@ -9,6 +9,7 @@ from scipy import ndimage
 
 from synthprobe_data.rde import geometry as marks
 from synthprobe_data.rde import reference
+from synthprobe_data.rde.demands import Demanding
 from synthprobe_data.rde.geometry import Box
 from synthprobe_data.rde.reference import LabelMap, Rectangles
 
@@ -32,6 +33,15 @@ def depth(rectangles: Rectangles, height: int, width: int) -> int:
     ranks = reference.ranks(reference.relation_of_scene(rectangles, height, width))
     assert ranks is not None  # the relation of a scene has no cycle
     return max(ranks, default=0)
+
+
+def meets_demands(config: Demanding, rectangles: Rectangles, height: int, width: int) -> bool:
+    """Whether a scene is at least as hard as the settings demand."""
+    return (
+        depth(rectangles, height, width) >= config.min_depth
+        and convexity_only(rectangles, height, width) >= config.min_convexity_only
+        and cue_distance(rectangles, height, width) >= config.min_cue_distance
+    )
 
 
 def cue_distance(rectangles: Rectangles, height: int, width: int) -> int:

@@ -17,6 +17,7 @@ from synthprobe_data.dataset import Block
 from synthprobe_data.kernel import kernel
 from synthprobe_data.rde.columns import COLUMNS
 from synthprobe_data.rde.config import RdeConfig
+from synthprobe_data.rde.demands import demanded, meet_demands
 from synthprobe_data.rde.generate import NO_PALETTES, Prepared, Workspace, prepare
 from synthprobe_data.rde.kernels.certificate import certify
 from synthprobe_data.rde.kernels.cues import find_cues
@@ -41,6 +42,7 @@ _SENTENCES: Final = {
 }
 _DIFFICULTY: Final = "its difficulty is not what its rectangles give."
 _PALETTE: Final = "its colours are too near each other, or one of them is too near black."
+_DEMANDS: Final = "it is not as hard as its config demands."
 _ORDER: Final = "all of its rectangles have one rank, though its config requires an order."
 # Bits of a mask of failed checks, in the order of the sentences.
 (
@@ -67,16 +69,23 @@ def row_checks(config: RdeConfig) -> dict[str, str]:
         config.difficulty,
         require_order=config.require_order,
         random_palette=config.random_palette,
+        demands=bool(demanded(config)),
     )
 
 
 def scene_checks(
-    mode: str, difficulty: bool, *, require_order: bool = False, random_palette: bool = False
+    mode: str,
+    difficulty: bool,
+    *,
+    require_order: bool = False,
+    random_palette: bool = False,
+    demands: bool = False,
 ) -> dict[str, str]:
     """The checks of a scene by name, each with the sentence for one that fails it.
 
     The certificate is only asked of files that state it, the difficulty only of files that store
-    it, two ranks only where they are required, distant colours only where pictures draw them.
+    it, two ranks only where they are required, distant colours only where pictures draw them, and
+    a least difficulty only where one is demanded.
     """
     names = dict(_SENTENCES)
     if mode != "certified":
@@ -87,6 +96,8 @@ def scene_checks(
         names["order"] = _ORDER
     if random_palette:
         names["palette"] = _PALETTE
+    if demands:
+        names["demands"] = _DEMANDS
     return names
 
 
@@ -98,7 +109,24 @@ def check_block(
     A row whose rectangles cannot be painted gets no further check; one whose colours are wrong is
     not compared with its picture.
     """
-    return check_scenes(prepare(config), row_checks(config), block)
+    names = row_checks(config)
+    failed = check_scenes(prepare(config), names, block)
+    if "demands" in names:
+        failed[_too_easy(config, block, failed)] |= 1 << list(names).index("demands")
+    return failed
+
+
+def _too_easy(config: RdeConfig, block: Block, failed: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """The rows that are scenes and not as hard as is demanded."""
+    (rows,) = np.nonzero(failed & _RECTANGLES == 0)
+    found = difficulty_block(
+        block["rectangles"][rows],
+        block["n_rectangles"][rows],
+        height=config.height,
+        width=config.width,
+    )
+    easy: NDArray[np.int64] = rows[~meet_demands(config, found)]
+    return easy
 
 
 def check_scenes(prepared: Prepared, names: Mapping[str, str], block: Block) -> NDArray[np.uint32]:

@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 from synthprobe_data.dataset import Block, CardText
 from synthprobe_data.pictures import tiled
 from synthprobe_data.rde.card import CARD as RDE_CARD
+from synthprobe_data.rde.demands import demand_words, demanded
 from synthprobe_data.rde.neutrality import Neutrality
 from synthprobe_data.tally import Tally, count, histogram, iter_blocks
-from synthprobe_data.twins.config import TwinsConfig
+from synthprobe_data.twins.config import TWINS_OF_A_PAIR, TwinsConfig
+from synthprobe_data.twins.draw import EASY, FIXED, KEPT, NEAR, SINGLE
+from synthprobe_data.twins.generate import count_draws
 
 if TYPE_CHECKING:
     from synthprobe_data.shards.collection import OpenDataset
@@ -44,6 +47,38 @@ def _checks(config: TwinsConfig) -> str:
     scenes = {"certified": _CERTIFIED, "rules": _RULES, "ambiguous": _AMBIGUOUS}[config.mode]
     where = "the picture" if config.bands == 1 else "each band, if its pair is exchanged,"
     return f"{scenes}\n\n{_PAIR.format(where=where, least=config.min_distance)}"
+
+
+_PAIRS_COUNTED: Final = 64
+_MOST_DRAWS: Final = 2000
+
+
+def _draws(data: OpenDataset) -> Tally | None:
+    """What became of the scenes of the first pairs, drawn again; ``None`` without demands."""
+    config: Any = data.config
+    if not demanded(config):
+        return None
+    verdicts = {
+        "kept": KEPT,
+        "not as hard as demanded": EASY,
+        "without a pair that can be exchanged": FIXED,
+        "of one rectangle": SINGLE,
+        "with counted pixels that are too near": NEAR,
+    }
+    counts = {}
+    for split, size in data.splits.items():
+        pairs = min(_PAIRS_COUNTED, size // TWINS_OF_A_PAIR)
+        tally = count_draws(config, data.seed, split, pairs, _MOST_DRAWS)
+        counts[split] = {name: int(tally[place]) for name, place in verdicts.items()}
+    note = (
+        f"A scene in which one of the twins does not meet {demand_words(config)} is drawn again. "
+        f"The share of those that are kept is the acceptance rate. Counted on the scenes of the "
+        f"first {_PAIRS_COUNTED} pairs of each split, drawn again, as long as none needs more than "
+        f"{_MOST_DRAWS:,} of them."
+    )
+    return Tally(
+        title="Scenes that were drawn", value="the scene was", of="scenes", counts=counts, note=note
+    )
 
 
 def twins_figures(data: OpenDataset) -> tuple[Tally, ...]:
@@ -84,6 +119,7 @@ def twins_figures(data: OpenDataset) -> tuple[Tally, ...]:
             "the same in both is right more than half of the time.",
         ),
         neutrality.tally(),
+        *filter(None, (_draws(data),)),
     )
 
 

@@ -11,6 +11,7 @@ from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.rde.color_file import read_colors
 from synthprobe_data.rde.config import (
     HUES,
+    MAX_PAIRS,
     MAX_RECTANGLES,
     MAX_SIZE,
     MIN_SIZE,
@@ -21,6 +22,7 @@ from synthprobe_data.rde.config import (
     checked_palette,
     with_palette,
 )
+from synthprobe_data.rde.demands import without_demands
 
 TWINS_OF_A_PAIR: Final = 2
 
@@ -52,6 +54,8 @@ class TwinsConfig(Config):
         `n_rectangles`.
     palette
         As in `synthprobe_data.RdeConfig`; both twins have the same colours.
+    min_depth, min_cue_distance, min_convexity_only, require_order
+        As in `synthprobe_data.RdeConfig`, of each band, and in both twins.
     """
 
     height: int = option(8, MIN_SIZE, MAX_SIZE, "height of a band in pixels")
@@ -85,17 +89,29 @@ class TwinsConfig(Config):
     palette: str | tuple[tuple[int, int, int], ...] = words(
         HUES, PALETTES, read_colors, "the colours of the rectangles"
     )
+    min_depth: int = option(
+        0, 0, MAX_RECTANGLES, "draw again until the highest rank of a band is at least this"
+    )
+    min_cue_distance: int = option(
+        0, 0, MAX_SIZE, "draw again until a cue must reach at least so many pixels in each band"
+    )
+    min_convexity_only: int = option(
+        0, 0, MAX_PAIRS, "draw again until only convexity orders at least so many pairs of a band"
+    )
+    require_order: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "palette", checked_palette(self.palette, self.n_colors))
         super().__post_init__()
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings as plain JSON values; the last two only where they are set."""
+        """The settings as plain JSON values; later ones only where they are set."""
         settings = super().to_dict()
+        if not self.require_order:
+            del settings["require_order"]
         if self.min_rectangles is None:
             del settings["min_rectangles"]
-        return with_palette(settings)
+        return without_demands(with_palette(settings))
 
     def validate(self) -> None:
         """Raise `SynthprobeError` for the first setting that is wrong, alone or beside others."""
@@ -146,6 +162,10 @@ class TwinsConfig(Config):
             difficulty=self.difficulty,
             min_rectangles=self.min_rectangles,
             palette=self.palette,
+            min_depth=self.min_depth,
+            min_cue_distance=self.min_cue_distance,
+            min_convexity_only=self.min_convexity_only,
+            require_order=self.require_order,
         )
 
     @property

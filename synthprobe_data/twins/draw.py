@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,17 @@ from synthprobe_data.rde.kernels.place import (
 )
 from synthprobe_data.rde.kernels.render import render
 from synthprobe_data.twins.distance import keep_counted, mark_differences, spread_distances
-from synthprobe_data.twins.exchange import find_exchangeable, read_scene, swap_sides
+from synthprobe_data.twins.exchange import (
+    both_meet_demands,
+    find_exchangeable,
+    read_scene,
+    swap_sides,
+)
 
 # Places in a tally of the scenes drawn: kept, without a second rectangle, without a pair that
-# can be exchanged, and with one whose counted pixels are all too near.
-KEPT, SINGLE, FIXED, NEAR = range(4)
+# can be exchanged, with one whose counted pixels are all too near, and not as hard as demanded.
+KEPT, SINGLE, FIXED, NEAR, EASY = range(5)
+TALLIED: Final = 5
 
 
 class Bands(NamedTuple):
@@ -85,6 +91,9 @@ def draw_band(
             tally[FIXED] += 1
             continue
         k = draw_bit(work.stream, found, n)
+        if not both_meet_demands(band, work, n, k):
+            tally[EASY] += 1
+            continue
         for i in range(n):
             work.sides[1, i] += b * bands.pitch
             work.sides[3, i] += b * bands.pitch

@@ -13,6 +13,7 @@ from synthprobe_data.kernel import kernel
 from synthprobe_data.rde.generate import Workspace
 from synthprobe_data.rde.kernels.certificate import certify
 from synthprobe_data.rde.kernels.cues import find_cues
+from synthprobe_data.rde.kernels.demands import meets_demands
 from synthprobe_data.rde.kernels.grid import compress
 from synthprobe_data.rde.kernels.place import Settings, overlap
 from synthprobe_data.rde.kernels.ranks import find_ranks
@@ -64,6 +65,25 @@ def twin_is_kept(settings: Settings, work: Workspace, n: int, k: int) -> bool:
     kept = kept and is_kept(settings, work, n) and is_ordered(work, k)
     swap_sides(work.sides, k)
     return kept
+
+
+@kernel
+def both_meet_demands(settings: Settings, work: Workspace, n: int, k: int) -> bool:
+    """Whether the scene is as hard as is demanded, and its twin with k and k + 1 exchanged.
+
+    The sides in the workspace are as before then, but not what follows from them.
+    """
+    if settings.min_depth + settings.min_cue_distance + settings.min_convexity_only == 0:
+        return True
+    met = True
+    for _ in range(2):
+        if met:
+            read_scene(settings, work, n)
+            met = meets_demands(
+                settings, work.sides, n, work.grid, work.cues, work.rank, work.search
+            )
+        swap_sides(work.sides, k)
+    return met
 
 
 @kernel

@@ -12,6 +12,7 @@ from synthprobe_data.dataset import Block, empty_block
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.kernel import kernel
 from synthprobe_data.random import draw_below, open_stream, stream_key
+from synthprobe_data.rde.demands import demand_words, demanded
 from synthprobe_data.rde.generate import (
     NO_PALETTES,
     Prepared,
@@ -28,7 +29,7 @@ from synthprobe_data.rde.kernels.place import Settings, kernel_settings
 from synthprobe_data.rde.kernels.render import UNIT
 from synthprobe_data.twins.columns import COLUMNS
 from synthprobe_data.twins.config import TWINS_OF_A_PAIR, TwinsConfig
-from synthprobe_data.twins.draw import Bands, Twins, draw_band
+from synthprobe_data.twins.draw import TALLIED, Bands, Twins, draw_band
 from synthprobe_data.twins.exchange import read_scene, swap_sides
 
 DATASET: Final = "twins"
@@ -36,7 +37,8 @@ MAX_DRAWS: Final = 10_000
 MAX_DRAWS_OF_TWO: Final = 100_000
 MAX_TRIALS: Final = 100_000_000
 """Scenes drawn for one band before the settings are given up, which takes seconds: so many, more of
-two rectangles, which are soon drawn, but fewer where each may take many trials."""
+two rectangles, which are soon drawn, or where they must be hard, but fewer where each may take many
+trials."""
 
 
 class PreparedTwins(NamedTuple):
@@ -77,7 +79,8 @@ def prepare(config: TwinsConfig) -> PreparedTwins:
 
 def _most_draws(config: TwinsConfig) -> int:
     """How many scenes are drawn for one band before the settings are given up."""
-    most = MAX_DRAWS_OF_TWO if config.band.least_rectangles == 2 else MAX_DRAWS
+    many = config.band.least_rectangles == 2 or demanded(config)
+    most = MAX_DRAWS_OF_TWO if many else MAX_DRAWS
     return min(most, max(1, MAX_TRIALS // config.trials))
 
 
@@ -114,14 +117,46 @@ def generate_with_tally(
     block
         The datasets by name.
     tally
-        Counts by ``KEPT``, ``SINGLE``, ``FIXED`` and ``NEAR`` (`draw`), of all its pairs.
+        Counts by ``KEPT``, ``SINGLE``, ``FIXED``, ``NEAR`` and ``EASY`` (`draw`), of all pairs.
     """
     prepared = prepare(config)
     first = start // TWINS_OF_A_PAIR
     end = -(-(start + count) // TWINS_OF_A_PAIR)
     block = empty_block(COLUMNS, config, TWINS_OF_A_PAIR * (end - first))
-    tally = np.zeros(4, np.int64)
-    done = _fill_block(
+    tally = np.zeros(TALLIED, np.int64)
+    done = _fill(prepared, config, seed, split, start, tally, block)
+    if done < 0:
+        raise SynthprobeError(no_colors(f"{split} pair {first - 1 - done}"))
+    if done < end - first:
+        demands = demand_words(config)
+        raise SynthprobeError(
+            f"none of {prepared.bands.draws} scenes drawn for {split} pair {first + done} could be "
+            + (f"kept, as {demands} is demanded: give less, " if demands else "kept: give ")
+            + "a smaller min_distance or min_size, larger bands, or smaller n_vis, n_gap and n_par."
+        )
+    skipped = start - TWINS_OF_A_PAIR * first
+    block = {name: rows[skipped : skipped + count] for name, rows in block.items()}
+    if config.difficulty:
+        block |= difficulty_block(
+            block["rectangles"],
+            block["n_rectangles"],
+            height=config.picture_height,
+            width=config.width,
+        )
+    return block, tally
+
+
+def _fill(
+    prepared: PreparedTwins,
+    config: TwinsConfig,
+    seed: int,
+    split: str,
+    start: int,
+    tally: NDArray[np.int64],
+    block: Block,
+) -> int:
+    """Fill the pairs of a block; what it returns is what `_fill_block` does."""
+    done: int = _fill_block(
         prepared.bands,
         prepared.band,
         prepared.picture.settings,
@@ -144,24 +179,26 @@ def generate_with_tally(
         block["rectangle_rank"],
         block["rectangles"],
     )
-    if done < 0:
-        raise SynthprobeError(no_colors(f"{split} pair {first - 1 - done}"))
-    if done < end - first:
-        raise SynthprobeError(
-            f"none of {prepared.bands.draws} scenes drawn for {split} pair {first + done} could be "
-            "kept: give a smaller min_distance or min_size, larger bands, or smaller n_vis, n_gap "
-            "and n_par."
-        )
-    skipped = start - TWINS_OF_A_PAIR * first
-    block = {name: rows[skipped : skipped + count] for name, rows in block.items()}
-    if config.difficulty:
-        block |= difficulty_block(
-            block["rectangles"],
-            block["n_rectangles"],
-            height=config.picture_height,
-            width=config.width,
-        )
-    return block, tally
+    return done
+
+
+def count_draws(
+    config: TwinsConfig, seed: int, split: str, pairs: int, draws: int
+) -> NDArray[np.int64]:
+    """Tally the scenes of the first pairs of a split, until one needs more than so many."""
+    prepared = prepare(config)
+    block = empty_block(COLUMNS, config, TWINS_OF_A_PAIR * pairs)
+    tally = np.zeros(TALLIED, np.int64)
+    _fill(
+        prepared._replace(bands=prepared.bands._replace(draws=draws)),
+        config,
+        seed,
+        split,
+        0,
+        tally,
+        block,
+    )
+    return tally
 
 
 @kernel

@@ -16,6 +16,7 @@ from synthprobe_data.random import draw_below, draw_two_pairs, shuffle
 from synthprobe_data.rde import reference as rde
 from synthprobe_data.rde.kernels.apart import drawn_apart
 from synthprobe_data.rde.reference import LabelMap, Rectangles
+from synthprobe_data.rde.reference_difficulty import meets_demands
 from synthprobe_data.twins.config import TwinsConfig
 
 Picture = npt.NDArray[np.uint8]
@@ -202,6 +203,11 @@ def _draw_band(
         if not pairs:
             continue
         k = pairs[draw_below(stream, len(pairs))]
+        if not all(
+            meets_demands(config, one, config.height, config.width)
+            for one in (scene, exchanged(scene, k))
+        ):
+            continue
         top = config.band_top(band)
         moved = scene + np.array([0, top, 0, top])
         distance = distance_map(config, moved, color[: len(scene)], k, palette)

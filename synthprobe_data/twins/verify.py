@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from synthprobe_data.dataset import Block
 from synthprobe_data.kernel import kernel
+from synthprobe_data.rde.demands import demanded, meet_demands
 from synthprobe_data.rde.generate import NO_PALETTES, Workspace
+from synthprobe_data.rde.kernels.difficulty import difficulty_block
 from synthprobe_data.rde.kernels.place import Settings
 from synthprobe_data.rde.verify import are_painted, check_scenes, scene_checks
 from synthprobe_data.twins.config import TwinsConfig
@@ -35,7 +37,12 @@ _BANDS, _PAIR, _EXCHANGE, _DISTANCE, _MIN_DISTANCE, _TWIN = (1 << b for b in ran
 
 
 def _scene_checks(config: TwinsConfig) -> dict[str, str]:
-    return scene_checks(config.mode, config.difficulty, random_palette=config.random_palette)
+    return scene_checks(
+        config.mode,
+        config.difficulty,
+        random_palette=config.random_palette,
+        demands=bool(demanded(config)),
+    )
 
 
 def row_checks(config: TwinsConfig) -> dict[str, str]:
@@ -57,6 +64,8 @@ def check_block(
     prepared = prepare(config)
     of_scenes = _scene_checks(config)
     failed = check_scenes(prepared.picture, of_scenes, block)
+    if "demands" in of_scenes:
+        failed[_too_easy(config, block, failed)] |= 1 << list(of_scenes).index("demands")
     pair = np.require(block["pair"], np.uint8, ["C", "W"])
     # The first of two twins names the one that is beneath first, the second one the other way.
     turned = np.array([index % 2 == 1 for _, index in places], np.bool_)
@@ -85,6 +94,26 @@ def check_block(
     )
     masks[_without_twin(block, lower, places, masks & _PAIR == 0)] |= _TWIN
     return failed | masks << np.uint32(len(of_scenes))
+
+
+def _too_easy(config: TwinsConfig, block: Block, failed: NDArray[np.uint32]) -> list[int]:
+    """The rows with a band that is not as hard as is demanded."""
+    pitch = config.height + config.band_gap
+    easy = []
+    for row in np.flatnonzero(are_painted(failed)):
+        rectangles = block["rectangles"][row, : block["n_rectangles"][row]]
+        for band in range(config.bands):
+            scene = rectangles[rectangles[:, 1] // pitch == band]
+            found = difficulty_block(
+                scene[None],
+                np.array([len(scene)]),
+                height=config.picture_height,
+                width=config.width,
+            )
+            if not meet_demands(config, found)[0]:
+                easy.append(int(row))
+                break
+    return easy
 
 
 def _without_twin(

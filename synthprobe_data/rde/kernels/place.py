@@ -36,6 +36,10 @@ class Settings(NamedTuple):
     """Each sample draws its number from this to ``n_rectangles``; one number needs no draw."""
     apart: int
     """How far apart colours must be that a picture draws for itself; 0 if it draws none."""
+    min_depth: int
+    min_cue_distance: int
+    min_convexity_only: int
+    """How hard a scene must be (`kernels.demands`)."""
 
 
 def kernel_settings(config: RdeConfig) -> Settings:
@@ -61,6 +65,9 @@ def kernel_settings(config: RdeConfig) -> Settings:
         require_order=int(config.require_order),
         least_rectangles=config.least_rectangles,
         apart=drawn_apart(config.mode, config.blur) if config.random_palette else 0,
+        min_depth=config.min_depth,
+        min_cue_distance=config.min_cue_distance,
+        min_convexity_only=config.min_convexity_only,
     )
 
 
