@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from synthprobe_data.registry import DATASETS, Registry
     from synthprobe_data.shards.array import GuardedArray
     from synthprobe_data.shards.collection import open_dataset
+    from synthprobe_data.shards.suite import SuiteManifest, is_suite, read_suite
     from synthprobe_data.toml import read_toml, toml_text
     from synthprobe_data.twins import TwinsConfig
     from synthprobe_data.voice import is_quiet, note
@@ -91,6 +92,7 @@ __all__ = [
     "RowChecks",
     "RunSummary",
     "SettingFlag",
+    "SuiteManifest",
     "SynthprobeError",
     "TJunction",
     "TwinsConfig",
@@ -115,6 +117,7 @@ __all__ = [
     "hue_palette",
     "in_place_of",
     "is_quiet",
+    "is_suite",
     "iter_samples",
     "make_file",
     "make_sample",
@@ -125,6 +128,7 @@ __all__ = [
     "options",
     "pair_distances",
     "pick_split",
+    "read_suite",
     "read_toml",
     "ready_dataset",
     "ready_path",
@@ -155,6 +159,9 @@ _HOMES: Final = {
     "make_sample": "api",
     "GuardedArray": "shards.array",
     "open_dataset": "shards.collection",
+    "is_suite": "shards.suite",
+    "read_suite": "shards.suite",
+    "SuiteManifest": "shards.suite",
     "ready_dataset": "ready",
     "ready_path": "ready",
     "select": "convert.select",

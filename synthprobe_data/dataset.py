@@ -97,6 +97,39 @@ class SettingFlag:
 
 
 @dataclass(frozen=True)
+class Level:
+    """A named difficulty: settings that belong together."""
+
+    meaning: str
+    """One phrase."""
+    settings: Callable[[Mapping[str, Any]], dict[str, Any]]
+    """``settings(given)``: the settings of this level, where some are given anyway."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """One file of a suite."""
+
+    config: Config
+    meaning: str
+    """What differs from the first one, in one phrase."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """Test splits that belong together, which ask what a network that was trained carries over."""
+
+    members: Callable[[Any], dict[str, Member]]
+    """``members(config)``: by name; the first one has the settings of ``config``."""
+    samples: int
+    """Of each member, unless another number is asked for."""
+    figures: Callable[[OpenDataset], Mapping[str, str]]
+    """``figures(data)``: what the card says of one member, by what it is."""
+    notes: tuple[str, ...]
+    """What a reader of the card must know, a sentence each."""
+
+
+@dataclass(frozen=True)
 class PixelChecks:
     """How the rows of a dataset are read from their pixels alone."""
 
@@ -321,6 +354,10 @@ class Dataset:
     """The module with Hypothesis strategies, listed in its ``__all__``."""
     flags: tuple[SettingFlag, ...] = ()
     """The settings that are flags of the command."""
+    levels: Mapping[str, Level] = field(default_factory=dict)
+    """By name: difficulties that users may ask for by one word."""
+    suite: Suite | None = None
+    """The test splits that the command makes in one go, if there are some."""
     examples: str
     """Commands with what they do, for the help of the command."""
     license: str

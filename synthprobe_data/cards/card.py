@@ -84,7 +84,7 @@ def _sizes(facts: CardFacts) -> str:
 
 def _columns(facts: CardFacts) -> str:
     meanings = column_meanings(facts.dataset)
-    table = _table(
+    table = as_table(
         ("dataset", "type", "shape of a row", "what it is"),
         [
             (f"`{c.name}`", c.dtype.name, " × ".join(map(str, c.shape)) or "-", meanings[c.name])
@@ -128,7 +128,7 @@ def _making(facts: CardFacts) -> list[str]:
     meanings = {s.name: s.metadata["help"] for s in [*options(kind), *worded(kind)]}
     meanings |= facts.dataset.card.settings
     parts.append(
-        _table(
+        as_table(
             ("setting", "value", "meaning"),
             [
                 (f"`{name}`", "not set" if value is None else value, meanings.get(name, ""))
@@ -175,7 +175,7 @@ def _tally(tally: Tally) -> str:
             cells += [f"{count:,}", f"{100 * count / max(1, totals[split]):.1f} %"]
         rows.append((value, *cells))
     header = [cell for split in splits for cell in (f"{tally.of} in `{split}`", "share")]
-    table = _table((tally.value, *header), rows, [_LEFT] + [_RIGHT] * len(header))
+    table = as_table((tally.value, *header), rows, [_LEFT] + [_RIGHT] * len(header))
     return "\n\n".join(filter(None, (f"### {tally.title}", table, tally.note)))
 
 
@@ -246,7 +246,7 @@ def _bullets(items: Iterable[str]) -> str:
     return "\n".join(f"- {item}" for item in items)
 
 
-def _table(
+def as_table(
     header: Sequence[str], rows: Iterable[Sequence[Any]], align: Sequence[str] | None = None
 ) -> str:
     """A Markdown table."""

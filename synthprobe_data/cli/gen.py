@@ -55,12 +55,21 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
         epilog=dataset.examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    command.add_argument(
+    where = command.add_mutually_exclusive_group()
+    where.add_argument(
         "--out",
         type=Path,
         metavar="PATH",
         help="file to write, or with --shards the folder (always needed, but for --print-config)",
     )
+    if dataset.suite is not None:
+        where.add_argument(
+            "--suite",
+            type=Path,
+            metavar="FOLDER",
+            help="write a suite instead: test splits of several settings, "
+            f"{dataset.suite.samples} samples each, for a network trained on those given here",
+        )
     add_config_options(command)
     command.set_defaults(parser=command)
     command.add_argument(
@@ -129,7 +138,7 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
         settings.add_argument(
             "--" + setting.name.replace("_", "-"),
             type=_span if varies else int if whole else float,
-            default=setting.default,
+            default=argparse.SUPPRESS,
             metavar="N or A..B" if varies else "N" if whole else "X",
             help=setting.metadata["help"]
             + (", or drawn from a range for each sample" if varies else "")
@@ -139,7 +148,7 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
         choices = ", ".join(setting.metadata["words"])
         settings.add_argument(
             "--" + setting.name.replace("_", "-"),
-            default=setting.default,
+            default=argparse.SUPPRESS,
             metavar="WORD or FILE",
             help=f"{setting.metadata['help']}: {choices}, or a file ({setting.default})",
         )
@@ -152,8 +161,15 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
             dest=flag.setting,
             action="store_const",
             const=flag.value,
-            default=getattr(canonical, flag.setting),
+            default=argparse.SUPPRESS,
             help=flag.meaning,
+        )
+    if dataset.levels:
+        meanings = "; ".join(f"{name}: {level.meaning}" for name, level in dataset.levels.items())
+        settings.add_argument(
+            "--level",
+            choices=dataset.levels,
+            help=f"settings that belong together; what is given beside it stays. {meanings}",
         )
 
 
@@ -169,23 +185,27 @@ def _span(text: str) -> int | tuple[int, int]:
 
 
 def _config(given: argparse.Namespace, dataset: Dataset) -> Config:
-    """The settings that were given."""
+    """The settings that were given, beside those of the level that was named."""
     from synthprobe_data.config import least_settings, worded
 
     least = least_settings(dataset.config)
     names = [field.name for field in dataclasses.fields(dataset.config)]  # type: ignore[arg-type]
-    settings = {name: getattr(given, name) for name in names if name not in least.values()}
+    settings = {name: getattr(given, name) for name in names if hasattr(given, name)}
     for name, low in least.items():
-        if isinstance(settings[name], tuple):
+        if name in settings:
+            settings[low] = None
+        if isinstance(settings.get(name), tuple):
             first, last = settings[name]
             if first > last:
                 raise SynthprobeError(f"{name} is {first}..{last}: give the smaller number first.")
             settings[name] = last
             settings[low] = first if first < last else None
     for setting in worded(dataset.config):
-        value = settings[setting.name]
+        value = settings.get(setting.name, setting.default)
         if isinstance(value, str) and value not in setting.metadata["words"]:
             settings[setting.name] = setting.metadata["read"](Path(value))
+    if getattr(given, "level", None) is not None:
+        settings = {**dataset.levels[given.level].settings(settings), **settings}
     return dataset.config.from_dict(settings)
 
 
@@ -218,7 +238,8 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 
     parser = build_parser()
     given = parser.parse_args(arguments)
-    if given.out is None and not given.print_config:
+    named = given.out or getattr(given, "suite", None)
+    if named is None and not given.print_config:
         given.parser.error("the following arguments are required: --out")
     if given.config is not None:
         given.parser.set_defaults(**defaults_from(given.config, DATASETS[given.dataset]))
@@ -245,6 +266,8 @@ def _generate(given: argparse.Namespace) -> int:
         print(config_text(dataset, config, seed=given.seed, splits=splits), end="")
         return 0
     _check_combination(given)
+    if getattr(given, "suite", None) is not None:
+        return _generate_suite(given, dataset, config)
     common: dict[str, Any] = {
         "seed": given.seed,
         "splits": splits,
@@ -273,6 +296,36 @@ def _generate(given: argparse.Namespace) -> int:
         )
         size = sum(path.stat().st_size for path in summary.path.iterdir())
     _say(summary, size, as_json=given.json)
+    return 0
+
+
+def _generate_suite(given: argparse.Namespace, dataset: Dataset, config: Config) -> int:
+    from synthprobe_data.generation.suite import generate_suite
+
+    if given.shards is not None or given.split_files or given.train or given.backend == "dask":
+        raise SynthprobeError(
+            "--suite writes one file for each member, with a test split: give only --test, the "
+            "samples of each, and leave --train, --shards, --split-files and --backend out."
+        )
+    summary = generate_suite(
+        given.suite,
+        dataset,
+        config,
+        samples=given.test,
+        seed=given.seed,
+        workers=given.workers,
+        force=given.force,
+        resume=given.resume,
+        progress=True,
+        command=shlex.join([_PROGRAM, *given.arguments]),
+    )
+    if given.json:
+        print(json.dumps(dataclasses.asdict(summary.manifest)))
+        return 0
+    for entry in summary.manifest.members:
+        print(f"{given.suite / entry.file}: {counted(entry.rows, 'sample')}, {entry.meaning}")
+    size = sum(entry.bytes for entry in summary.manifest.members)
+    print(f"{given.suite}: a suite, {size / 1e6:.1f} MB, {summary.seconds:.1f} s")
     return 0
 
 

@@ -15,14 +15,16 @@ from synthprobe_data.convert.parquet import export_parquet
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.generation.repair import repair
 from synthprobe_data.generation.split_files import check_targets, split_path
-from synthprobe_data.inspect.info import describe, summary
+from synthprobe_data.inspect.info import describe, suite_summary, summary
 from synthprobe_data.ready import ready_path
 from synthprobe_data.shards.card_paths import card_paths
 from synthprobe_data.shards.collection import open_dataset
 from synthprobe_data.shards.manifest import read_manifest
+from synthprobe_data.shards.suite import is_suite, read_suite
 from synthprobe_data.text import counted, printable
 from synthprobe_data.verification import verify as verifier
 from synthprobe_data.verification.report import Report
+from synthprobe_data.verification.suite import verify_suite
 from synthprobe_data.voice import note
 
 EXIT_FAILED: Final = 1
@@ -31,6 +33,10 @@ _FAILURES_SHOWN: Final = 20
 
 def info(given: argparse.Namespace) -> int:
     """Say what a dataset is."""
+    if given.path.is_dir() and is_suite(given.path):
+        suite = read_suite(given.path)
+        print(suite.to_json() if given.json else suite_summary(given.path, suite))
+        return 0
     facts = describe(given.path)
     print(json.dumps(facts, indent=1) if given.json else summary(facts))
     return 0
@@ -40,6 +46,8 @@ def verify(given: argparse.Namespace) -> int:
     """Check a dataset, set it right if that is asked for, and say what was found."""
     if given.repair and given.sample is not None:
         raise SynthprobeError("--repair looks at every sample: leave --sample out.")
+    if given.path.is_dir() and is_suite(given.path):
+        return _verify_suite(given)
     report = _verified(given)
     if report.ok or not given.repair:
         return _say_report(given, report)
@@ -51,6 +59,28 @@ def verify(given: argparse.Namespace) -> int:
         made = ", ".join(again) or "no sample, only what describes them"
         print(f"made again: {made}")
     return _say_report(given, report, again)
+
+
+def _verify_suite(given: argparse.Namespace) -> int:
+    """Check each file of a suite, and that it is the one that the manifest describes."""
+    if given.repair:
+        raise SynthprobeError(
+            "--repair is for one dataset: synthprobe-gen --suite FOLDER --resume, with the options "
+            "that made the suite, makes again what is damaged or missing."
+        )
+    reports = verify_suite(
+        given.path,
+        sample=given.sample,
+        workers=given.workers,
+        progress=True,
+        pixels=given.pixels,
+    )
+    if given.json:
+        print(json.dumps([report.to_dict() for report in reports], indent=1))
+    else:
+        for report in reports:
+            _say_report(given, report)
+    return 0 if all(report.ok for report in reports) else EXIT_FAILED
 
 
 def _verified(given: argparse.Namespace) -> Report:

@@ -11,6 +11,7 @@ from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.registry import find_dataset
 from synthprobe_data.shards.collection import OpenDataset, open_dataset
 from synthprobe_data.shards.columns import read_columns
+from synthprobe_data.shards.suite import SuiteManifest
 from synthprobe_data.text import counted, printable
 from synthprobe_data.verification.hashes import stated_hashes
 
@@ -96,6 +97,22 @@ def summary(facts: dict[str, Any]) -> str:
         if len(shown) < len(facts["files"]):
             lines.append(f"  ... and {len(facts['files']) - len(shown)} more files")
     return "\n".join(lines)
+
+
+def suite_summary(path: str | Path, suite: SuiteManifest) -> str:
+    """What a suite states, for people; nothing of it is checked."""
+    width = max(len(entry.name) for entry in suite.members)
+    return "\n".join(
+        [
+            f"{path}: a suite of {printable(suite.dataset)}, version {printable(suite.version)}, "
+            f"seed {suite.seed}, split {printable(suite.split)}",
+            *(
+                f"  {entry.name:<{width}}  {counted(entry.rows, 'sample')}, "
+                f"{_megabytes(entry.bytes)}: {printable(entry.meaning)}"
+                for entry in suite.members
+            ),
+        ]
+    )
 
 
 def _counts(data: OpenDataset) -> dict[str, Any]:

@@ -30,10 +30,12 @@ from synthprobe_data.rde.explain.entries import ENTRIES
 from synthprobe_data.rde.generate import DATASET, generate_block
 from synthprobe_data.rde.kernels.difficulty import Difficulty, difficulty_block
 from synthprobe_data.rde.kernels.pairs import pair_distances
+from synthprobe_data.rde.levels import LEVELS
 from synthprobe_data.rde.palette import fixed_palette
 from synthprobe_data.rde.readable import check_certifiable
 from synthprobe_data.rde.scene import Scene, first_refused, read_difficulty, read_scene
 from synthprobe_data.rde.solver import Reading, solve
+from synthprobe_data.rde.suite import SUITE
 from synthprobe_data.rde.verify_pixels import check_pixels_readable, read_pixels
 
 if TYPE_CHECKING:
@@ -110,6 +112,12 @@ examples:
       each sample draws how many rectangles it has
   synthprobe-gen rde --out colors.h5 --palette random
       each picture draws its own colours
+  synthprobe-gen rde --out hard.h5 --level hard
+      settings that belong together; those that are given beside them stay
+  synthprobe-gen rde --out deep.h5 --min-depth 7
+      only scenes with seven ranks or more
+  synthprobe-gen rde --suite suite
+      test splits of all kinds for one trained network: a folder with one card
   synthprobe-gen rde --out rde --shards 8
       a folder of eight files, which Hugging Face datasets loads as it stands
   synthprobe-gen rde --out paper.h5 --no-certify
@@ -170,6 +178,8 @@ RDE = Dataset(
             "draw a scene again until at least two ranks occur in it",
         ),
     ),
+    levels=LEVELS,
+    suite=SUITE,
     examples=_EXAMPLES,
     license="CC-BY-4.0",
     citation=resources.files(__package__).joinpath("citation.bib").read_text("utf-8"),

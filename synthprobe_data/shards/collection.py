@@ -24,6 +24,7 @@ from synthprobe_data.shards.indexing import positions
 from synthprobe_data.shards.manifest import check_there, read_manifest
 from synthprobe_data.shards.reader import ShardReader
 from synthprobe_data.shards.selection import INDEX, Selection
+from synthprobe_data.shards.suite import check_no_suite
 from synthprobe_data.text import counted, printable
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def open_dataset(path: str | Path, *, trusted: bool = False) -> OpenDataset:
     if not path.is_dir():
         reader = ShardReader(path, trusted=trusted)
         return OpenDataset(path, [reader], reader.header.content_digest)
+    check_no_suite(path)
     manifest = read_manifest(path)
     for sentence in wrong_in_manifest(manifest):
         raise SynthprobeError(f"{path / MANIFEST} cannot be read: {sentence}")

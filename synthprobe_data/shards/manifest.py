@@ -123,10 +123,10 @@ def _checked(manifest: Manifest) -> Manifest:
         "dataset": isinstance(manifest.dataset, str),
         "version": isinstance(manifest.version, str),
         "config": isinstance(manifest.config, dict),
-        "seed": _is_whole(manifest.seed),
+        "seed": is_whole(manifest.seed),
         "splits": isinstance(manifest.splits, dict)
-        and all(map(_is_whole, manifest.splits.values())),
-        "content_digest": _is_sha256(manifest.content_digest),
+        and all(map(is_whole, manifest.splits.values())),
+        "content_digest": is_sha256(manifest.content_digest),
     }
     for name, right in fits.items():
         if not right:
@@ -148,14 +148,16 @@ def _checked_entry(entry: ShardEntry) -> ShardEntry:
         if not isinstance(text, str):
             raise SynthprobeError(f"it has {text!r} as a text of {name}.")
     for number in (entry.index_start, entry.rows, entry.bytes):
-        if not _is_whole(number):
+        if not is_whole(number):
             raise SynthprobeError(f"it has {number!r} as a number of {name}.")
     return entry
 
 
-def _is_whole(value: object) -> bool:
+def is_whole(value: object) -> bool:
+    """Whether this is a whole number from 0."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _is_sha256(value: object) -> bool:
+def is_sha256(value: object) -> bool:
+    """Whether this is a SHA-256 in hexadecimal digits."""
     return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None

@@ -6,13 +6,16 @@ this file, has the definition and the proof; `reference.py` says it again in pla
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from functools import partial
 from importlib import resources
-from typing import Any
+from typing import Any, Final
 
 from synthprobe_data.dataset import (
     Block,
     Dataset,
+    Level,
     PixelChecks,
     Preview,
     RowChecks,
@@ -86,6 +89,15 @@ def _sizes(_config: TwinsConfig) -> dict[str, int]:
     return {"train": TRAIN, "validation": VALIDATION, "test": TEST}
 
 
+def _at_level(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a scene of RDE at this level, for a band of twins."""
+    settings = RDE.levels[name].settings(given)
+    # Twins have as many colours as all bands need.
+    return {n: settings[n] for n in settings if n in _SCENE_SETTINGS and n != "n_colors"}
+
+
+_SCENE_SETTINGS: Final = {field.name for field in fields(TwinsConfig)}
+
 _EXAMPLES = """\
 samples come in pairs: 2 i and 2 i + 1 are twins, so 40000 samples are 20000 pairs
 
@@ -96,8 +108,7 @@ examples:
       longer strips, to test on
   synthprobe-gen twins --out bands.h5 --bands 4
       four strips in one picture: one summary of it no longer suffices
-  synthprobe-gen twins --out scenes.h5 --height 128 --width 128 --n-rectangles 10 --n-vis 5 \\
-      --n-gap 5 --n-par 5 --min-size 0.1 --train 0 --validation 0
+  synthprobe-gen twins --out scenes.h5 --level paper --train 0 --validation 0
       scenes of RDE with their twins, to test networks that were trained on RDE
 """
 
@@ -149,7 +160,17 @@ TWINS = Dataset(
             True,
             "also store how hard each sample is, as datasets of their own",
         ),
+        SettingFlag(
+            "--require-order",
+            "require_order",
+            True,
+            "two ranks in every scene, which twins always have",
+        ),
     ),
+    levels={
+        name: Level(f"scenes of RDE: {level.meaning}", partial(_at_level, name))
+        for name, level in RDE.levels.items()
+    },
     examples=_EXAMPLES,
     license="CC-BY-4.0",
     citation=resources.files(__package__).joinpath("citation.bib").read_text("utf-8"),
