@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from synthprobe_data import SynthprobeError, check_target
+from synthprobe_data import SynthprobeError, check_target, is_suite
 from synthprobe_models.cli.train_actions import check_device
+from synthprobe_models.experiments.render import grid
 from synthprobe_models.files import make_folder, plain_json, write_text
 from synthprobe_models.scoring.board import (
     PAGE,
@@ -23,6 +25,7 @@ from synthprobe_models.scoring.page import check_folder, default_folder, write_s
 from synthprobe_models.scoring.report import read_score, score_facts, score_lines
 from synthprobe_models.scoring.samples import open_scored
 from synthprobe_models.scoring.score import score
+from synthprobe_models.scoring.suite import score_suite, suite_facts, suite_lines, suite_table
 from synthprobe_models.scoring.template import write_template
 
 
@@ -67,22 +70,22 @@ def _score(given: argparse.Namespace) -> int:
         raise SynthprobeError("--submit needs --who and --licence.")
     if given.submit is not None and not given.submit.is_dir():
         raise SynthprobeError(f"there is no folder {given.submit}: make it, or name another board.")
-    found = score(
-        given.what,
-        on=given.on,
-        split=given.split,
-        align=given.align,
-        robust=given.robust,
-        name=given.name,
-        limit=given.limit,
-        worst=given.worst,
-        batch=given.batch,
-        device=check_device(given.device),
-        units=given.units,
-        normalise=given.normalise,
-        multiple=given.multiple,
-        farther=given.farther,
-    )
+    options = {
+        "on": given.on,
+        "align": given.align,
+        "robust": given.robust,
+        "name": given.name,
+        "limit": given.limit,
+        "batch": given.batch,
+        "device": check_device(given.device),
+        "units": given.units,
+        "normalise": given.normalise,
+        "multiple": given.multiple,
+        "farther": given.farther,
+    }
+    if is_suite(given.on):
+        return _score_on_suite(given, options)
+    found = score(given.what, split=given.split, worst=given.worst, **options)
     out = given.out or default_folder(found.name, given.on, force=given.force)
     check_folder(out, force=given.force)
     paths = write_score(found, out, given.command_line)
@@ -101,6 +104,22 @@ def _score(given: argparse.Namespace) -> int:
     print("\n".join([*score_lines(found), str(paths.html)]))
     if submitted is not None:
         print(submitted)
+    return 0
+
+
+def _score_on_suite(given: argparse.Namespace, options: dict[str, Any]) -> int:
+    """Score something on each member of a suite, and print one table."""
+    if given.submit is not None:
+        raise SynthprobeError("--submit takes the score on one file: name one of the suite.")
+    rows = score_suite(given.what, worst=0, **options)
+    facts = suite_facts(rows, given.command_line)
+    name = given.name or facts[0]["name"]
+    lines = suite_lines(name, rows)
+    if given.out is not None:
+        write_text(given.out / "suite.json", plain_json(facts, indent=1) + "\n")
+        table = [f"# {name} on a suite", "", *grid(suite_table(rows))]
+        write_text(given.out / "suite.md", "\n".join(table) + "\n")
+    print(plain_json(facts, indent=2) if given.json else "\n".join(lines))
     return 0
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import torch
 
-from synthprobe_data import DATASETS, SynthprobeError, cores, is_quiet, options
+from synthprobe_data import DATASETS, SynthprobeError, cores, is_quiet, is_suite, options
 from synthprobe_models.cli.run_settings import NAMED, OPTIONS
 from synthprobe_models.cli.train_config import config_text, take_config
 from synthprobe_models.data.feed import BatchShare
@@ -38,6 +38,7 @@ from synthprobe_models.probes import find_probe, fitting
 from synthprobe_models.reach.by_distance import DistanceScores
 from synthprobe_models.reach.curve import write_curves
 from synthprobe_models.registry import STRUCTURES
+from synthprobe_models.scoring.suite import score_suite, suite_facts, suite_lines
 from synthprobe_models.seeds.interval import interval_of
 from synthprobe_models.training.distributed import process_group
 from synthprobe_models.training.progress import say
@@ -130,6 +131,8 @@ def evaluate(given: argparse.Namespace) -> int:
     if len(given.checkpoints) > 1 and (given.explain or given.pictures):
         raise SynthprobeError("--explain and --pictures are for one checkpoint: name only one.")
     paths = [RunFolder(path).checkpoint if path.is_dir() else path for path in given.checkpoints]
+    if is_suite(given.on):
+        return _evaluate_on_suite(given, paths)
     found = [
         evaluate_checkpoint(
             path,
@@ -179,6 +182,27 @@ def evaluate(given: argparse.Namespace) -> int:
             print("\n".join(explained_lines(explained)))
     if len(found) > 1:
         print("\n".join(_over_seeds([scores.metrics for _, scores in found])))
+    return 0
+
+
+def _evaluate_on_suite(given: argparse.Namespace, paths: Sequence[Path]) -> int:
+    """Evaluate each checkpoint on each member of a suite, and print one table for each."""
+    if given.pictures or given.explain or given.plot:
+        raise SynthprobeError(
+            "--pictures, --explain and --plot are for one dataset: name one file of the suite."
+        )
+    found = [
+        score_suite(path, on=given.on, worst=0, device=check_device(given.device)) for path in paths
+    ]
+    if given.json:
+        facts = [
+            {"checkpoint": str(path), "on": str(given.on), "members": suite_facts(rows)}
+            for path, rows in zip(paths, found, strict=True)
+        ]
+        print(plain_json(facts[0] if len(facts) == 1 else facts, indent=2))
+        return 0
+    for path, rows in zip(paths, found, strict=True):
+        print("\n".join(suite_lines(str(path.parent), rows)))
     return 0
 
 
