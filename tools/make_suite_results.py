@@ -32,7 +32,7 @@ from synthprobe_models.training.trainer import DivergedError, Machine
 
 PROBE: Final = PROBES["rde"]
 BASE: Final = RdeConfig(height=32, width=32, n_rectangles=4, n_vis=2, n_gap=2, n_par=2)
-COLORS: Final = {"hues": {}, "random": {"palette": "random"}}
+COLORS: Final[Mapping[str, dict[str, Any]]] = {"hues": {}, "random": {"palette": "random"}}
 NETWORKS: Final = {"unet": "Baseline", "lambda-pe": "Lambda + PE"}
 SAMPLES: Final = 9_600
 TESTED: Final = 400

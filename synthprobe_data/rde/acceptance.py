@@ -20,7 +20,13 @@ from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.kernel import kernel
 from synthprobe_data.random import open_stream, stream_key
 from synthprobe_data.rde.config import HUES, RdeConfig
-from synthprobe_data.rde.demands import DEMANDS, demand_words, demanded, meet_demands
+from synthprobe_data.rde.demands import (
+    DEMANDS,
+    demand_nothing,
+    demand_words,
+    demanded,
+    meet_demands,
+)
 from synthprobe_data.rde.generate import (
     DATASET,
     EASY,
@@ -134,10 +140,14 @@ def look_for(config: RdeConfig) -> tuple[Acceptance, ...]:
 
 
 def _look_for(config: RdeConfig, number: int, most: int) -> Acceptance:
-    free = dataclasses.replace(config, **dict.fromkeys(DEMANDS, 0), difficulty=False)
-    # Colours have no influence on scenes, and a list may have another number of them.
     free = dataclasses.replace(
-        free, n_rectangles=number, min_rectangles=None, n_colors=None, palette=HUES
+        demand_nothing(config),
+        difficulty=False,
+        n_rectangles=number,
+        min_rectangles=None,
+        # Colours have no influence on scenes, and a list may have another number of them.
+        n_colors=None,
+        palette=HUES,
     )
     names = demanded(config)
     figures: dict[str, list[NDArray[Any]]] = {name: [] for name in names}

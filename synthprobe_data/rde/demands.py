@@ -6,8 +6,9 @@ mean, `RULES.md` says under "Difficulty".
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,9 @@ class Demanding(Protocol):
         """Least cue distance."""
 
 
+_Settings = TypeVar("_Settings", bound=Any)
+
+
 def demanded(config: Demanding) -> dict[str, int]:
     """What is demanded, by the names of the settings."""
     values = {name: int(getattr(config, name)) for name in DEMANDS}
@@ -48,6 +52,11 @@ def demand_words(config: Demanding) -> str:
     """What is demanded, for a sentence."""
     words = [f"{name} = {value}" for name, value in demanded(config).items()]
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def demand_nothing(config: _Settings) -> _Settings:
+    """The same settings, for scenes of any difficulty."""
+    return dataclasses.replace(config, min_depth=0, min_convexity_only=0, min_cue_distance=0)
 
 
 def without_demands(settings: dict[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from synthprobe_data.kernel import kernel
 from synthprobe_data.random import open_stream, stream_key
 from synthprobe_data.rde.config import RdeConfig
-from synthprobe_data.rde.demands import DEMANDS, demanded, meet_demands
+from synthprobe_data.rde.demands import demand_nothing, demanded, meet_demands
 from synthprobe_data.rde.generate import DATASET, TALLIED, Workspace, draw_once, prepare
 from synthprobe_data.rde.kernels.difficulty import difficulty_block
 from synthprobe_data.rde.kernels.grid import compress
@@ -104,9 +104,7 @@ class Outlook:
 def look_ahead(config: RdeConfig) -> Outlook | None:
     """Draw some scenes and see what they are like; ``None`` if hardly any can be kept."""
     # Blur, colours and the columns of difficulty have no influence on the scenes.
-    free = dataclasses.replace(
-        config, require_order=False, difficulty=False, **dict.fromkeys(DEMANDS, 0)
-    )
+    free = dataclasses.replace(demand_nothing(config), require_order=False, difficulty=False)
     count = max(_FEW_SCENES, min(SCENES, _TRIALS // config.trials))
     drawn = _draw(free, 0, count)
     if len(drawn) < _FEW_SCENES:
