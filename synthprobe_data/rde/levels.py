@@ -1,8 +1,8 @@
 """Named difficulties: settings that belong together, as shares of those of the paper.
 
 What they come to at the paper's settings, and what scenes of each level are like, `RULES.md` says
-under "Levels"; ``tools/measure_levels.py`` measures it. At other sizes or numbers of rectangles, a level changes
-the settings by the same shares.
+under "Levels"; ``tools/measure_levels.py`` measures it. At other sizes or numbers of rectangles, a
+level changes the settings by the same shares.
 """
 
 from __future__ import annotations

@@ -141,9 +141,7 @@ def test_what_hardly_a_scene_meets_is_refused_with_what_scenes_reach(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = dataclasses.replace(FREE, min_cue_distance=31)
-    with pytest.raises(
-        SynthprobeError, match=r"0 of [0-9,]+ scenes .* cue distance [0-9]+ at most"
-    ):
+    with pytest.raises(SynthprobeError, match=r"0 of .* scenes .* cue distance [0-9]+ at most"):
         check_expected(config, {"train": 1})
     out = tmp_path / "a.h5"
     options = ["--height", "32", "--width", "32", "--n-rectangles", "4", "--n-vis", "2"]

@@ -20,13 +20,23 @@ def test_the_levels_at_the_settings_of_the_paper() -> None:
     found = {name: RdeConfig(**level.settings({})) for name, level in RDE.levels.items()}
     assert found == {
         "easy": RdeConfig(
-            **{"n_rectangles": 5, "min_rectangles": 3, "n_colors": 10, "min_size": 0.2},
-            **{"n_vis": 8, "n_gap": 8, "n_par": 8, "min_depth": 2},
+            n_rectangles=5,
+            min_rectangles=3,
+            n_colors=10,
+            min_size=0.2,
+            n_vis=8,
+            n_gap=8,
+            n_par=8,
+            min_depth=2,
         ),
         "paper": RdeConfig(),
         "hard": RdeConfig(
-            **{"n_vis": 3, "n_gap": 3, "n_par": 3},
-            **{"min_depth": 6, "min_cue_distance": 35, "min_convexity_only": 3},
+            n_vis=3,
+            n_gap=3,
+            n_par=3,
+            min_depth=6,
+            min_cue_distance=35,
+            min_convexity_only=3,
         ),
     }
 
