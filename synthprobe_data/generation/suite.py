@@ -89,6 +89,7 @@ def generate_suite(
         "cards": False,
         "look_ahead": False,
         "resume": resume,
+        "force": resume,  # what is there of a suite is its own: kept if it is right, or made again
     }
 
     def fill(where: Path) -> SuiteManifest:
