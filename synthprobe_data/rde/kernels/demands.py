@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from synthprobe_data.kernel import kernel
+from synthprobe_data.kernel import shared_kernel
 from synthprobe_data.rde.kernels.cue_distance import Search, find_cue_distance
 from synthprobe_data.rde.kernels.cues import Cues
 from synthprobe_data.rde.kernels.difficulty import count_convexity_only, highest_rank
@@ -16,7 +16,7 @@ from synthprobe_data.rde.kernels.grid import Grid
 from synthprobe_data.rde.kernels.place import Settings
 
 
-@kernel
+@shared_kernel
 def meets_demands(
     settings: Settings,
     sides: NDArray[np.int64],
