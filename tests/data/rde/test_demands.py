@@ -158,7 +158,7 @@ def test_what_seldom_occurs_is_said_beforehand() -> None:
 
 
 TWINS_HARD = TwinsConfig(
-    height=12, width=24, n_rectangles=3, min_distance=4, bands=2, min_depth=3, min_cue_distance=6
+    height=24, width=32, n_rectangles=3, min_distance=4, bands=2, min_depth=3, min_cue_distance=6
 )
 
 
@@ -169,8 +169,8 @@ def test_both_twins_of_every_band_meet_the_demands_as_in_the_reference() -> None
         rectangles = block["rectangles"][row, : block["n_rectangles"][row]].astype(int)
         for band in range(2):
             top = TWINS_HARD.band_top(band)
-            scene = rectangles[rectangles[:, 1] // 20 == band] - [0, top, 0, top]
-            assert meets_demands(TWINS_HARD, scene, 12, 24)
+            scene = rectangles[rectangles[:, 1] // 32 == band] - [0, top, 0, top]
+            assert meets_demands(TWINS_HARD, scene, 24, 32)
     stream = np.zeros(STREAM_LENGTH, np.uint64)
     open_stream(stream, stream_key(0, "twins", "test"), 0)
     pair = twins_reference.draw_pair(TWINS_HARD, stream)
