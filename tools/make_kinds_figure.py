@@ -20,6 +20,9 @@ KINDS = {
     "--n-rectangles 3..10": RdeConfig(min_rectangles=3),
     "--palette random": RdeConfig(palette="random"),
     "both": RdeConfig(palette="random", min_rectangles=3),
+    "--level easy": RdeConfig(**RDE.levels["easy"].settings({})),
+    "--level hard": RdeConfig(**RDE.levels["hard"].settings({})),
+    "--min-depth 8": RdeConfig(min_depth=8),
     "--palette FILE (greys)": RdeConfig(palette=GREYS, n_rectangles=len(GREYS)),
 }
 

@@ -111,14 +111,18 @@ def _score_on_suite(given: argparse.Namespace, options: dict[str, Any]) -> int:
     """Score something on each member of a suite, and print one table."""
     if given.submit is not None:
         raise SynthprobeError("--submit takes the score on one file: name one of the suite.")
+    targets = [] if given.out is None else [given.out / "suite.json", given.out / "suite.md"]
+    for target in targets:
+        make_folder(given.out)
+        check_target(target, force=given.force)
     rows = score_suite(given.what, worst=0, **options)
     facts = suite_facts(rows, given.command_line)
     name = given.name or facts[0]["name"]
     lines = suite_lines(name, rows)
-    if given.out is not None:
-        write_text(given.out / "suite.json", plain_json(facts, indent=1) + "\n")
+    if targets:
+        write_text(targets[0], plain_json(facts, indent=1) + "\n")
         table = [f"# {name} on a suite", "", *grid(suite_table(rows))]
-        write_text(given.out / "suite.md", "\n".join(table) + "\n")
+        write_text(targets[1], "\n".join(table) + "\n")
     print(plain_json(facts, indent=2) if given.json else "\n".join(lines))
     return 0
 
