@@ -37,11 +37,28 @@ _PATIENCE: Final = 5.0
 """Seconds in which joblib must have noticed that a worker has died."""
 
 
-def run_in_worker(parent: int, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function in a process that ends as soon as the process ``parent`` is gone."""
-    if os.getpid() != parent and os.name == "posix":
-        _prepare(parent)
+def run_in_worker(
+    parent: int, folder: str | None, function: Callable[..., Any], *arguments: Any
+) -> Any:
+    """Call a function in a process that ends as soon as the process ``parent`` is gone.
+
+    A worker is kept for later calls, before which the parent may have gone to another ``folder``:
+    relative paths are meant from there.
+    """
+    if os.getpid() != parent:
+        if folder is not None:
+            os.chdir(folder)
+        if os.name == "posix":
+            _prepare(parent)
     return function(*arguments)
+
+
+def _here() -> str | None:
+    """The current folder; ``None`` if it was removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
 
 
 @cache  # once in a process
@@ -161,7 +178,7 @@ def run_pool(
 
     # When the caller fails, joblib would complain about results that nobody takes any more.
     warnings.filterwarnings("ignore", "[0-9]+ tasks", UserWarning, module="joblib.parallel")
-    call = delayed(partial(run_in_worker, os.getpid(), make))
+    call = delayed(partial(run_in_worker, os.getpid(), _here(), make))
     kind = "generator" if ordered else "generator_unordered"
     try:
         pool = Parallel(n_jobs=workers, return_as=kind, batch_size=1)

@@ -6,9 +6,11 @@ import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
+from synthprobe_data.parallel import run_pool
 from tests.children import Start
 
 DIES_WHILE_SENDING = """
@@ -44,3 +46,14 @@ def test_a_worker_that_dies_while_it_sends_ends_the_run(start: Start) -> None:
     said, wrong = process.communicate(timeout=100)
     assert process.returncode == 0, wrong
     assert "BrokenProcessPool" in said
+
+
+def test_workers_that_are_kept_follow_to_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        found += run_pool(os.getcwd, [()] * 4, workers=2, died="")
+    assert [Path(folder).name for folder in found] == 4 * ["first"] + 4 * ["second"]
