@@ -149,8 +149,8 @@ def _is_result(found: Mapping[str, Any]) -> bool:
     if not all(isinstance(found.get(name), kind) for name, kind in _RESULT.items()):
         return False
     figures = (*found["test"].values(), *found["train"].values())
-    # A run to choose from is not tested.
-    scored = found["test"] or found["train"]
+    # A run to choose from is not tested, and says so.
+    scored = found["train"] if found.get("test_samples") == 0 else found["test"]
     return "loss" in scored and all(isinstance(value, int | float) for value in figures)
 
 
