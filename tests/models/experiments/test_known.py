@@ -21,9 +21,11 @@ from synthprobe_models.experiments.known import (  # noqa: E402
 from synthprobe_models.experiments.profile.contradictions import contradictions  # noqa: E402
 from synthprobe_models.experiments.profile.facts import Cell, Profile  # noqa: E402
 from synthprobe_models.experiments.profile.profiler import Profiler  # noqa: E402
+from synthprobe_models.plugins import LOADED  # noqa: E402
 from synthprobe_models.probes import PROBES, fitting  # noqa: E402
 from synthprobe_models.probes.ability import IN_PART, NO, YES, Evidence, Outcome  # noqa: E402
 from synthprobe_models.probes.probe import PresetData  # noqa: E402
+from synthprobe_models.registry import STRUCTURES  # noqa: E402
 from synthprobe_models.training.trainer import Machine, Trainer  # noqa: E402
 
 TOOL = runpy.run_path(str(Path(__file__).parents[3] / "tools" / "calibrate.py"), run_name="tool")
@@ -37,6 +39,10 @@ SEEN = {
     "known-row-and-column": 9 + 11 - 1,
 }
 """How many positions one hears of; all others hear of all."""
+
+for _one in KNOWN:  # which importing the module has put there, for all other tests, too
+    STRUCTURES.pop(_one.name, None)
+    LOADED.pop(_one.name, None)
 
 
 @pytest.fixture(autouse=True)
