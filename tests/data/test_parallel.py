@@ -51,7 +51,7 @@ def test_a_worker_that_dies_while_it_sends_ends_the_run(start: Start) -> None:
 def test_workers_that_are_kept_follow_to_another_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = []
+    found: list[str] = []
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
         monkeypatch.chdir(tmp_path / name)
