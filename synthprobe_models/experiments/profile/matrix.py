@@ -204,9 +204,11 @@ def _figure(path: Path, profiles: Sequence[Profile]) -> None:
     abilities = [ability_of(probe) for probe in probes]
     heads = [f"{_broken(a.name)}\n({_broken(a.brief_heading)})" for a in abilities]
     heads += [_broken(head) for head in _CHECKS.values()]
-    canvas = Canvas(figsize=(2.0 + 1.75 * len(heads), 1.6 + 0.27 * len(profiles)))
+    width, names = 2.0 + 1.75 * len(heads), 1.9
+    canvas = Canvas(figsize=(width, 1.6 + 0.27 * len(profiles)))
     FigureCanvasAgg(canvas)
-    axis = canvas.add_axes((0.16, 0.02, 0.83, 1 - 1.3 / (1.6 + 0.27 * len(profiles))))
+    height = 1 - 1.3 / (1.6 + 0.27 * len(profiles))
+    axis = canvas.add_axes((names / width, 0.02, 1 - names / width - 0.01, height))
     for row, one in enumerate(profiles):
         tried = [one.cells.get(probe) for probe in probes]
         cells = [(_plain(*pair), _color(pair[1])) for pair in zip(probes, tried, strict=True)]

@@ -242,8 +242,13 @@ def test_the_matrix_gives_the_share_of_the_way_that_the_rule_speaks_of() -> None
     assert ability_of("color-code").brief(every) == "100%"
 
 
-def test_the_committed_matrix_follows_from_the_committed_runs() -> None:
-    folder = Path(__file__).parents[3] / "results" / "abilities"
+@pytest.mark.parametrize(
+    ("where", "probes"), [("abilities", profiled_probes()), ("reach/structures", ["twins"])]
+)
+def test_the_committed_matrix_follows_from_the_committed_runs(
+    where: str, probes: list[str]
+) -> None:
+    folder = Path(__file__).parents[3] / "results" / where
     page = (folder / "matrix.md").read_text(encoding="utf-8")
     if not has_records(folder / "runs"):
         assert WITHOUT in page
@@ -251,7 +256,7 @@ def test_the_committed_matrix_follows_from_the_committed_runs() -> None:
     lines = {line.split(" | ")[0]: line for line in page.splitlines() if line.startswith("| ")}
     with open(folder / "matrix.csv", newline="", encoding="utf-8") as file:
         tried = [row for row in csv.DictReader(file) if row["test"]]
-    assert {row["probe"] for row in tried} == set(profiled_probes())
+    assert {row["probe"] for row in tried} == set(probes)
     for row in tried:
         ability, paths = ability_of(row["probe"]), folder / "runs" / row["probe"]
         runs = [

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import runpy
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ pytest.importorskip("torch")
 ROOT = Path(__file__).parents[3]
 REACH = ROOT / "results" / "reach"
 LONG = "8 x 128"
+PARTLY = ("ssa", "encoder-pre-norm", "squeeze-and-excitation")
 BEYOND = ("17 to 24", "25 to 32", "33 to 48", "49 to 64", "65 to 96")
 
 
@@ -55,6 +58,26 @@ def test_global_context_failed_once_where_the_cue_was_hardly_learnt() -> None:
     near = sorted(order["near"]["share"] for order in orders("unet", "global-context-3"))
     assert near[0] == pytest.approx(0.53, abs=0.005)
     assert near[1] > 0.98
+
+
+def structure_far(name: str) -> list[float]:
+    """The accuracy far from the difference, seed by seed."""
+    paths = sorted((REACH / "structures" / "runs" / "twins").glob(f"{name}-[0-9].json"))
+    assert len(paths) == 5
+    return [json.loads(path.read_text("utf-8"))["test"]["far_accuracy"] for path in paths]
+
+
+def test_the_guide_to_profiles_says_what_the_matrix_has() -> None:
+    guide = (ROOT / "docs" / "how-to" / "profile.md").read_text("utf-8")
+    with open(REACH / "structures" / "matrix.csv", newline="", encoding="utf-8") as file:
+        answers = {row["structure"]: row["answer"] for row in csv.DictReader(file) if row["test"]}
+    counts = Counter(answers.values())
+    assert f"{counts['yes']} *yes*, {counts['in part']} *in part*, {counts['no']} *no*" in guide
+    assert sum(counts.values()) == len(answers) == 32
+    for name, answer in answers.items():  # exactly half, in every seed
+        assert (structure_far(name) == 5 * [0.5]) == (answer == "no")
+    assert [sum(far > 0.9 for far in structure_far(name)) for name in PARTLY] == [4, 4, 3]
+    assert round(min(structure_far("ssa")), 2) == 0.89
 
 
 def test_the_pages_are_those_of_the_results(tmp_path: Path) -> None:
