@@ -41,7 +41,7 @@ FINDINGS: Final = ""
 """What the figures say; a test holds it to the committed results."""
 
 
-def plans(work: Path, samples: int) -> list[Plan]:
+def plans(work: Path, samples: int, epochs: int) -> list[Plan]:
     """The runs: each network on each kind of colours."""
     wanted = []
     for name in NETWORKS:
@@ -53,7 +53,7 @@ def plans(work: Path, samples: int) -> list[Plan]:
             options: Mapping[str, Any] = {}
             if name in STRUCTURES:
                 options = PROBE.small_options(STRUCTURES[name])
-            preset = {**PROBE.preset("mini"), "epochs": 1}
+            preset = {**PROBE.preset("mini"), "epochs": epochs}
             wanted.append(
                 Plan(
                     settings=TrainSettings(
@@ -65,6 +65,14 @@ def plans(work: Path, samples: int) -> list[Plan]:
                 )
             )
     return wanted
+
+
+def _has(path: Path, result: Mapping[str, Any]) -> bool:
+    """Whether a file already has what this run scores on the suite."""
+    if not path.exists():
+        return False
+    stored = json.loads(path.read_text("utf-8"))
+    return all(stored[name] == result[name] for name in ("data", "settings", "test"))
 
 
 def read_results(folder: Path) -> dict[str, dict[str, Any]]:
@@ -133,6 +141,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/suite"))
     parser.add_argument("--work", type=Path, default=Path("suite-runs"), help="for data and runs")
     parser.add_argument("--samples", type=int, default=SAMPLES, help="of each training")
+    parser.add_argument("--epochs", type=int, default=1, help="passes over them (1)")
     parser.add_argument("--test", type=int, default=TESTED, help="samples of each member")
     parser.add_argument("--pages", action="store_true", help="train nothing, write the page")
     given = parser.parse_args()
@@ -142,13 +151,17 @@ def main() -> None:
         make_folder(given.work)
         suite = given.work / "suite"
         generate_suite(suite, RDE, BASE, samples=given.test, workers=1, resume=True)
-        command = "python tools/make_suite_results.py"
+        more = f" --epochs {given.epochs}" * (given.epochs != 1)
+        command = f"python tools/make_suite_results.py{more}"
         try:
             for plan, result in finished_runs(
-                plans(given.work, given.samples), jobs=1, machine=Machine(), command=command
+                plans(given.work, given.samples, given.epochs),
+                jobs=1,
+                machine=Machine(),
+                command=command,
             ):
                 path = given.out / "runs" / f"{plan.out.name}.json"
-                if path.exists() and json.loads(path.read_text("utf-8"))["data"] == result["data"]:
+                if _has(path, result):
                     continue
                 rows = score_suite(plan.out, on=suite, worst=0)
                 facts = {**result, "suite": suite_facts(rows)}

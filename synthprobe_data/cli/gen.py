@@ -302,7 +302,8 @@ def _generate(given: argparse.Namespace) -> int:
 def _generate_suite(given: argparse.Namespace, dataset: Dataset, config: Config) -> int:
     from synthprobe_data.generation.suite import generate_suite
 
-    if given.shards is not None or given.split_files or given.train or given.backend == "dask":
+    others = [getattr(given, split) for split in dataset.split_sizes(config) if split != "test"]
+    if given.shards is not None or given.split_files or any(others) or given.backend == "dask":
         raise SynthprobeError(
             "--suite writes one file for each member, with a test split: give only --test, the "
             "samples of each, and leave --train, --shards, --split-files and --backend out."
