@@ -8,6 +8,7 @@ level changes the settings by the same shares.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Mapping
 from typing import Any, Final
@@ -81,10 +82,7 @@ def scene_settings(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _level(name: str, meaning: str) -> Level:
-    def settings(given: Mapping[str, Any]) -> dict[str, Any]:
-        return scene_settings(name, given)
-
-    return Level(meaning, settings)
+    return Level(meaning, functools.partial(scene_settings, name))
 
 
 LEVELS: Final = {
