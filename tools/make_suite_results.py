@@ -37,7 +37,17 @@ NETWORKS: Final = {"unet": "Baseline", "lambda-pe": "Lambda + PE"}
 SAMPLES: Final = 9_600
 TESTED: Final = 400
 PAIRS: Final = "pairs_in_order"
-FINDINGS: Final = ""
+FINDINGS: Final = (
+    "Lambda + PE trained on hues puts 79% of the pairs of new pictures of its own kind in order, "
+    "the most of the four, and 66% on the very same scenes in new colours, as few as the baseline "
+    "trained on hues does there: what it had beyond that hung on the colours that it knew. With "
+    "more rectangles, which bring colours that it does not know, it falls to 61%. Trained on "
+    "colours that each picture draws for itself, it learns less in the same time (72%), and keeps "
+    "that on both (71% and 73%). The baseline does the same on a smaller scale: on more rectangles "
+    "it reaches 63% if it was trained on hues, and 72% if on random colours. In pictures of 24 and "
+    "of 48 pixels each of the four puts as many pairs in order as in those of 32. None of them has "
+    "learnt the task in 1,200 steps, so nothing here says what a long training would carry over."
+)
 """What the figures say; a test holds it to the committed results."""
 
 
