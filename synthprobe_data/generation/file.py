@@ -60,6 +60,7 @@ def generate_file(
     command: str | None = None,
     cards: bool = True,
     look_ahead: bool = True,
+    alone: bool = True,
 ) -> RunSummary:
     """Generate a dataset into one HDF5 file, with its cards beside it.
 
@@ -93,6 +94,8 @@ def generate_file(
         Write the cards.
     look_ahead
         Say first if samples will fall short of what was asked for, and refuse what is pointless.
+    alone
+        Refuse to write where another run is writing; not for a part of a run that holds the folder.
     """
     started = time.perf_counter()
     path = Path(path)
@@ -136,7 +139,7 @@ def generate_file(
     columns = columns_of(dataset, config)
     tasks = list(plan(columns, splits, block_rows))
     workers = min(workers or default_workers(decoded_bytes(columns, rows)), len(tasks))
-    with new_file(path, force=force or again) as file:
+    with new_file(path, force=force or again, alone=alone) as file:
         writer = ShardWriter(file, columns, rows)
         with progress_bar(rows, progress) as bar:
             for block in packed_blocks(dataset, config, columns, seed, tasks, workers):

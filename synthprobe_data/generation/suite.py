@@ -88,6 +88,7 @@ def generate_suite(
         "progress": progress,
         "cards": False,
         "look_ahead": False,
+        "alone": False,  # this run holds the folder
         "resume": resume,
         "force": resume,  # what is there of a suite is its own: kept if it is right, or made again
     }

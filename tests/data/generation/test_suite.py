@@ -70,6 +70,17 @@ def test_the_command_makes_the_same_suite_and_resume_makes_again_what_is_damaged
     assert "a suite of rde" in capsys.readouterr().out
 
 
+def test_no_file_of_a_suite_waits_for_the_lock_that_its_own_run_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wait(_seconds: float) -> None:
+        raise AssertionError("it waits")
+
+    monkeypatch.setattr("synthprobe_data.atomic.lock.time.sleep", wait)
+    generate_suite(tmp_path / "suite", RDE, BASE, samples=1, workers=1)
+    generate_suite(tmp_path / "suite", RDE, BASE, samples=1, workers=1, resume=True)
+
+
 def test_a_suite_is_no_dataset_and_its_files_are_named(suite: Path) -> None:
     assert is_suite(suite)
     with pytest.raises(SynthprobeError, match=r"is a suite: name one of its files, paper\.h5"):
