@@ -31,7 +31,7 @@ def add_config_options(command: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FILE",
         help="take settings, seed and numbers of samples from a TOML file, as --print-config "
-        "writes it, or from a dataset; options say otherwise",
+        "writes it, or from a dataset; options override it",
     )
     command.add_argument(
         "--print-config",

@@ -44,8 +44,8 @@ class Parser(argparse.ArgumentParser):
             action=_Completion,
             choices=_SHELLS,
             metavar="SHELL",
-            help=f"print what completes this command in {', '.join(_SHELLS)}, "
-            "and do nothing else (extra completion)",
+            help=f"print what completes this command in {', '.join(_SHELLS[:-1])} or "
+            f"{_SHELLS[-1]}, and do nothing else (extra completion)",
         )
         return super().add_subparsers(**settings)
 

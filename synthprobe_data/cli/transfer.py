@@ -38,7 +38,7 @@ def add_transfer(commands: Any) -> None:
         help="fetch a folder of shards from the Hub or from any web server",
         description="Fetch a folder of shards from the Hugging Face Hub (extra hub), or from any "
         "web server by the address of its manifest.json. The folder gets its name only when every "
-        "hash and the content digest are right; after an interruption the same command goes on.",
+        "hash and the content digest are right; after an interruption the same command resumes.",
     )
     command.set_defaults(act=_pull)
     command.add_argument(

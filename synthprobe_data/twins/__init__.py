@@ -158,7 +158,7 @@ TWINS = Dataset(
             "--difficulty",
             "difficulty",
             True,
-            "also store how hard each sample is, as datasets of their own",
+            "also store how hard each sample is, as columns of their own",
         ),
         SettingFlag(
             "--require-order",

@@ -51,7 +51,7 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
     command.add_argument(
         "--align",
         metavar="HOW",
-        help="none, scale-shift or order (scale-shift where ranks are to be found, else none)",
+        help="none, scale-shift or order (scale-shift where ranks are to be found, otherwise none)",
     )
     command.add_argument(
         "--robust", action="store_true", help="scale and shift by medians, not least squares"

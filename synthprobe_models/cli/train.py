@@ -77,7 +77,7 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
         nargs="+",
         type=Path,
         metavar="CHECKPOINT",
-        help="file of a run, or its folder; several are runs of one structure with other seeds",
+        help="file of a run, or its folder; several are runs of one structure with different seeds",
     )
     check.add_argument("--on", required=True, metavar="PATH", help="file or folder of shards")
     check.add_argument("--split", default="test", help="which split (test)")
@@ -224,7 +224,7 @@ def _add_designs(commands: Any) -> argparse.ArgumentParser:
         "--measure",
         default="far_accuracy",
         metavar="NAME",
-        help="whose error: far_accuracy or near_accuracy (far_accuracy)",
+        help="the metric whose error is compared: far_accuracy or near_accuracy (far_accuracy)",
     )
     command.add_argument(
         "--out", type=Path, default=Path("designs"), metavar="FOLDER", help="folder (designs)"
@@ -265,7 +265,7 @@ def _add_run_options(command: argparse.ArgumentParser, *, config: bool = False) 
             type=Path,
             metavar="FILE",
             help="take NAME, --on and the settings from a TOML file, as --print-config writes it, "
-            "or from the folder of a run; options say otherwise",
+            "or from the folder of a run; options override it",
         )
         command.add_argument(
             "--print-config",
@@ -273,7 +273,8 @@ def _add_run_options(command: argparse.ArgumentParser, *, config: bool = False) 
             help="print all settings of the run as TOML, and train nothing",
         )
     command.add_argument(
-        "--probe", help="which dataset a stream generates (the one that NAME fits, if it is one)"
+        "--probe",
+        help="which dataset a stream generates (the one that NAME fits, if there is only one)",
     )
     command.add_argument(
         "--data",

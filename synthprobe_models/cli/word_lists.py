@@ -98,8 +98,12 @@ def _data_keys(heading: str, probe: str) -> Iterator[str]:
     from synthprobe_data import DATASETS
 
     yield f"keys of --data ({heading}):"
-    flags = {flag.setting: f"true: {flag.meaning}" for flag in DATASETS[probe].flags}
-    yield from _fields(DATASETS[probe].config, meanings=flags)
+    config, flags = DATASETS[probe].config, DATASETS[probe].flags
+    meanings = {flag.setting: f"true: {flag.meaning}" for flag in flags if flag.value is True}
+    for name in {flag.setting for flag in flags} - set(meanings):
+        words = [getattr(config(), name), *(f.value for f in flags if f.setting == name)]
+        meanings[name] = f"one of {', '.join(words)}"
+    yield from _fields(config, meanings=meanings)
 
 
 _WORDS: Final = {

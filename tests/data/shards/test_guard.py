@@ -18,7 +18,7 @@ from synthprobe_data import RdeConfig, SynthprobeError, make_file, open_dataset
 from synthprobe_data.cli.shards import main
 from synthprobe_data.convert import merge_split as edit
 from synthprobe_data.convert.select import select
-from synthprobe_data.shards import guard, guarded
+from synthprobe_data.shards import guard, guarded, header
 from synthprobe_data.verification.verify import verify
 
 ROOT = Path(__file__).parents[3]
@@ -325,6 +325,27 @@ def test_a_child_that_loops_is_ended_by_its_processor_time(
     monkeypatch.setattr(guard, "LIMITS", guard.Limits(seconds=1, patience=60))
     with pytest.raises(SynthprobeError, match="takes more than 1 s of processor time for it"):
         open_dataset(strange / "one.h5")
+
+
+def test_the_child_visits_every_column_that_we_write(
+    own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visited = []
+    usual = guarded.visit_chunks
+
+    def visit(stored: h5py.Dataset, most: int) -> bool:
+        visited.append(stored.name)
+        return usual(stored, most)
+
+    monkeypatch.setattr(guarded, "visit_chunks", visit)
+    settings = {
+        "max_rows": header.MAX_ROWS,
+        "max_text_bytes": header.MAX_TEXT_BYTES,
+        "max_chunk_bytes": header.MAX_CHUNK_BYTES,
+    }
+    guarded.validate_file(str(own / "one.h5"), settings)
+    with h5py.File(own / "one.h5") as file:
+        assert visited == [f"/{name}" for name in file]
 
 
 def test_a_child_that_does_not_start_is_said(

@@ -14,6 +14,7 @@ import pytest
 
 from synthprobe_data import ColorCodeConfig, RdeConfig, SynthprobeError, make_file, open_dataset
 from synthprobe_data.convert.merge_split import split
+from synthprobe_data.shards.layout import FORMAT_VERSION
 from synthprobe_data.shards.manifest import read_manifest
 from synthprobe_data.shards.reader import ShardReader
 from synthprobe_data.verification.verify import verify
@@ -198,7 +199,7 @@ HOSTILE: dict[str, Callable[[h5py.File], None]] = {
     "a million rows from nothing": rows_from_nothing(10**6),
     "a hundred million rows from nothing": rows_from_nothing(10**8),
     "contiguous rows beyond the file": contiguous_from_nothing,
-    "another format": attribute("synthprobe_format", 2),
+    "another format": attribute("synthprobe_format", FORMAT_VERSION + 1),
     "a format that is a text": attribute("synthprobe_format", "1"),
     "an unknown dataset": attribute("dataset", "cats"),
     "a dataset that is a number": attribute("dataset", 7),
@@ -310,7 +311,7 @@ def test_what_is_not_hdf5_is_refused(tmp_path: Path, content: bytes) -> None:
         "",
         "[]",
         "{}",
-        '{"synthprobe_format": 2}',
+        f'{{"synthprobe_format": {FORMAT_VERSION + 1}}}',
         '{"synthprobe_format": 1, "shards": [{"file": "../x.h5"}]}',
         '{"synthprobe_format": 1, "shards": 3}',
         "[" * 100_000,

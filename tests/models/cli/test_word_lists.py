@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from synthprobe_data import DATASETS
 from synthprobe_models.cli.main import build_parser
-from synthprobe_models.cli.word_lists import LISTS, spread
+from synthprobe_models.cli.word_lists import LISTS, spread, stream_keys
 from synthprobe_models.experiments import TABLES
 from synthprobe_models.experiments.table import find_table
 from synthprobe_models.probes import PROBES
@@ -87,3 +87,16 @@ def test_the_help_says_what_every_key_means(
     lines = [line for section in sections for line in section.splitlines()[1:]]
     assert len(lines) > 20
     assert [line for line in lines if len(line.split()) < 2] == []
+
+
+def test_the_keys_of_the_data_say_what_each_setting_takes() -> None:
+    lines = stream_keys()
+    heads = {name: lines.index(f"keys of --data ({name}):") for name in PROBES}
+    for name, head in heads.items():
+        end = min((other for other in heads.values() if other > head), default=len(lines))
+        said = dict(line.split(maxsplit=1) for line in lines[head + 1 : end])
+        for setting in dataclasses.fields(DATASETS[name].config):
+            value = setting.default
+            assert said[setting.name].startswith("true: ") == isinstance(value, bool)
+            if setting.name == "mode":
+                assert said["mode"].startswith(f"one of {value}, ")
