@@ -142,6 +142,16 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
         metavar="K=V ...",
         help="settings of the runs, instead of the preset's, such as batch=64; the keys are below",
     )
+    table.add_argument(
+        "--rates",
+        action="append",
+        type=float,
+        metavar="X ...",
+        help="learning rates to choose from for each row, by short runs on validation samples",
+    )
+    table.add_argument(
+        "--rate-epochs", type=int, default=1, metavar="N", help="epochs of those short runs (1)"
+    )
     table.add_argument("--json", action="store_true", help="print the table as JSON")
     _add_machine_options(table)
     return [train, search, check, table, _add_profile(commands), _add_designs(commands)]

@@ -245,6 +245,8 @@ def table(given: argparse.Namespace) -> int:
             jobs=_jobs(given),
             config=config,
             training=_pairs("--settings", given.settings),
+            rates=given.rates,
+            rate_epochs=given.rate_epochs,
             machine=_machine(given, BatchShare()),
             command=given.command_line,
         )

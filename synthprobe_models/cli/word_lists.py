@@ -21,6 +21,14 @@ def _is_no_table(word: str) -> bool:
     return word not in map(str, TABLES)
 
 
+def _is_rate(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return _is_no_table(word)
+
+
 LISTS: Final[Mapping[str, Callable[[str], bool]]] = {
     "--data": _is_pair,
     "--settings": _is_pair,
@@ -30,6 +38,7 @@ LISTS: Final[Mapping[str, Callable[[str], bool]]] = {
     "--loss-options": _is_pair,
     "--augmentation": _is_pair,
     "--rows": _is_no_table,
+    "--rates": _is_rate,
 }
 """By option: whether a word after its first one is one more of it."""
 
