@@ -290,7 +290,14 @@ def test_a_file_is_held_to_the_croissant_file_beside_it(good: Path, tmp_path: Pa
     report = verify(path)
     assert found(report) == {("sha256", None)}
     assert "not as in rde.croissant.json" in report.failures[0].sentence
-    for text in ("", "[]", "{}", '{"distribution": [{"name": "x.h5"}]}', "[" * 20_000):
+    for text in (
+        "",
+        "[]",
+        "{}",
+        '{"distribution": ["x"]}',
+        '{"distribution": [{"name": "x.h5"}]}',
+        "[" * 20_000,
+    ):
         croissant.write_text(text)
         assert found(verify(path)) == {("sha256", None)}
     croissant.unlink()
