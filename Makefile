@@ -56,7 +56,7 @@ docs: $(INSTALLED_DEV)
 
 linkcheck: $(INSTALLED_DEV)
 	$(BIN)/python -m sphinx -q --keep-going -b linkcheck -d build/doctrees docs build/linkcheck
-	@echo "All links of build/linkcheck/output.txt lead somewhere."
+	@echo "All links to other servers lead somewhere."
 
 # Another Python than that of the checks: OTHER_PYTHON=python3.13
 OTHER_PYTHON ?= $(PYTHON)

@@ -75,7 +75,7 @@ def _score(given: argparse.Namespace) -> int:
         "align": given.align,
         "robust": given.robust,
         "name": given.name,
-        "limit": given.limit,
+        "limit": given.samples,
         "batch": given.batch,
         "device": check_device(given.device),
         "units": given.units,

@@ -403,7 +403,7 @@ def test_a_file_that_cannot_be_opened_is_one_failure(good: Path, tmp_path: Path)
 def test_what_is_not_there_or_makes_no_sense_is_refused(good: Path, tmp_path: Path) -> None:
     with pytest.raises(SynthprobeError, match="does not exist"):
         verify(tmp_path / "gone.h5")
-    with pytest.raises(SynthprobeError, match="sample is 0"):
+    with pytest.raises(SynthprobeError, match="0 samples to check"):
         verify(good, sample=0)
     with pytest.raises(SynthprobeError, match="workers is 0"):
         verify(good, workers=0)
