@@ -180,6 +180,8 @@ def _library() -> Any:
 def _api() -> Any:
     library = _library()
     if is_quiet() or sys.stderr is None or not sys.stderr.isatty():
-        library.utils.disable_progress_bars()
+        from huggingface_hub.utils import disable_progress_bars
+
+        disable_progress_bars()
     endpoint = os.environ.get("HF_ENDPOINT")  # as it is now: the library read it when imported
     return library.HfApi(endpoint=endpoint)
