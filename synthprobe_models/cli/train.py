@@ -346,7 +346,9 @@ def _add_run_options(command: argparse.ArgumentParser, *, config: bool = False) 
         default="mini",
         help="how large data, network and training are (mini)",
     )
-    settings = command.add_argument_group("settings, instead of those of the preset")
+    settings = command.add_argument_group(
+        "settings, instead of those of the preset (train --print-config shows them)"
+    )
     for setting in options(TrainSettings):
         whole = isinstance(setting.metadata["low"], int)
         settings.add_argument(
