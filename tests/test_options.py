@@ -19,7 +19,7 @@ OF_SEVERAL_KINDS = {"--out", "--rows"}
 
 
 def leaves(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    found = {}
+    found: dict[str, argparse.ArgumentParser] = {}
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             found |= {command.prog: command for command in action.choices.values()}
