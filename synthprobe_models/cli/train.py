@@ -47,7 +47,7 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
     )
     train.add_argument("--resume", action="store_true", help="resume the run in the folder")
     train.add_argument("--force", action="store_true", help="replace the run in the folder")
-    train.add_argument("--json", action="store_true", help="print the result as JSON")
+    train.add_argument("--json", action="store_true", help="as JSON, for programs")
     train.set_defaults(parser=train)
 
     search = commands.add_parser(
@@ -67,9 +67,9 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
 
     check = commands.add_parser(
         "eval",
-        help="evaluate a checkpoint on a dataset",
-        description="Evaluate a checkpoint on a split of a dataset: the metrics of its probe, the "
-        "worst samples, and on rde which cues the network misses.",
+        help="evaluate a trained network on a dataset",
+        description="Evaluate a trained network on a split of a dataset: the metrics of its probe, "
+        "the worst samples, and on rde which cues the network misses.",
     )
     check.set_defaults(act=_act("evaluate"))
     check.add_argument(
@@ -77,10 +77,13 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
         nargs="+",
         type=Path,
         metavar="CHECKPOINT",
-        help="file of a run, or its folder; several are runs of one structure with different seeds",
+        help="the folder of a run of train, or its checkpoint; several are runs of one structure "
+        "with different seeds",
     )
-    check.add_argument("--on", required=True, metavar="PATH", help="file or folder of shards")
-    check.add_argument("--split", default="test", help="which split (test)")
+    check.add_argument(
+        "--on", required=True, metavar="PATH", help="a file, a folder of shards, or a suite"
+    )
+    check.add_argument("--split", default="test", metavar="NAME", help="which split (test)")
     check.add_argument(
         "--worst", type=int, default=8, metavar="N", help="list the N worst samples (8)"
     )
@@ -95,7 +98,7 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
         "--plot", type=Path, metavar="PNG", help="draw the accuracy by distance, of twins"
     )
     check.add_argument("--json", action="store_true", help="as JSON, for programs")
-    check.add_argument("--device", default="cpu", help="cpu, cuda or mps (cpu)")
+    check.add_argument("--device", default="cpu", metavar="NAME", help="cpu, cuda or mps (cpu)")
 
     table = commands.add_parser(
         "table",
@@ -106,8 +109,15 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
     table.set_defaults(act=_act("table"))
     table.keys = table_keys
     table.add_argument("number", type=int, choices=TABLES, help="which table")
-    table.add_argument("--preset", choices=TABLE_PRESETS, default="mini", help="sizes (mini)")
-    table.add_argument("--out", type=Path, metavar="FOLDER", help="folder (table-NUMBER-PRESET)")
+    table.add_argument(
+        "--preset",
+        choices=TABLE_PRESETS,
+        default="mini",
+        help="how large data, network and training are (mini)",
+    )
+    table.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="folder to write (table-NUMBER-PRESET)"
+    )
     table.add_argument(
         "--pages",
         action="store_true",
@@ -120,7 +130,12 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
         metavar="NAME ...",
         help="only these rows, by structure; any other one that fits is a further row",
     )
-    table.add_argument("--epochs", type=int, metavar="N", help="instead of the preset's")
+    table.add_argument(
+        "--epochs",
+        type=int,
+        metavar="N",
+        help="passes over the training samples, instead of the preset's",
+    )
     table.add_argument(
         "--jobs",
         type=int,
@@ -152,7 +167,7 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
     table.add_argument(
         "--rate-epochs", type=int, default=1, metavar="N", help="epochs of those short runs (1)"
     )
-    table.add_argument("--json", action="store_true", help="print the table as JSON")
+    table.add_argument("--json", action="store_true", help="as JSON, for programs")
     _add_machine_options(table)
     return [train, search, check, table, _add_profile(commands), _add_designs(commands)]
 
@@ -168,15 +183,22 @@ def _add_profile(commands: Any) -> argparse.ArgumentParser:
         "profile", help="say which abilities a structure has", description=text
     )
     command.set_defaults(act=_act("profile"))
-    command.add_argument("names", nargs="*", metavar="NAME", help="structures; see list")
+    command.add_argument("names", nargs="*", metavar="NAME", help="a structure; see list")
     command.add_argument("--all", action="store_true", help="every structure of the registry")
     command.add_argument(
         "--pages",
         action="store_true",
         help="train nothing: write the pages again from the results in the folder's runs",
     )
-    command.add_argument("--out", type=Path, metavar="FOLDER", help="folder (profile-PRESET)")
-    command.add_argument("--preset", choices=PROFILE_PRESETS, default="quick", help="sizes (quick)")
+    command.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="folder to write (profile-PRESET)"
+    )
+    command.add_argument(
+        "--preset",
+        choices=PROFILE_PRESETS,
+        default="quick",
+        help="how large data, network and training are (quick)",
+    )
     command.add_argument(
         "--seeds",
         type=int,
@@ -184,15 +206,23 @@ def _add_profile(commands: Any) -> argparse.ArgumentParser:
         help=f"runs on each probe ({LEAST}: with fewer the answer is 'too few seeds')",
     )
     command.add_argument("--probes", nargs="+", metavar="PROBE", help="only these probes")
-    command.add_argument("--epochs", type=int, metavar="N", help="instead of the preset's")
+    command.add_argument(
+        "--epochs",
+        type=int,
+        metavar="N",
+        help="passes over the training samples, instead of the preset's",
+    )
     command.add_argument("--force", action="store_true", help="train complete runs again")
-    command.add_argument("--json", action="store_true", help="print what was found as JSON")
+    command.add_argument("--json", action="store_true", help="as JSON, for programs")
     command.add_argument(
         "--jobs", type=int, metavar="N", help="runs at a time (on a CPU: one per core; otherwise 1)"
     )
-    command.add_argument("--device", default="cpu", help="cpu, cuda or mps (cpu)")
+    command.add_argument("--device", default="cpu", metavar="NAME", help="cpu, cuda or mps (cpu)")
     command.add_argument(
-        "--threads", type=int, metavar="N", help="threads of PyTorch; 1 is often best"
+        "--threads",
+        type=int,
+        metavar="N",
+        help="threads of PyTorch (its own choice; 1 is often best)",
     )
     command.set_defaults(workers=0, compile=False, checkpoint_every=200, picture_every=0)
     return command
@@ -221,14 +251,28 @@ def _add_designs(commands: Any) -> argparse.ArgumentParser:
         "--models", type=int, default=100, metavar="N", help="networks of each space (100)"
     )
     command.add_argument(
-        "--samples", type=int, default=8_000, metavar="N", help="training samples (8000)"
+        "--samples",
+        type=int,
+        default=8_000,
+        metavar="N",
+        help="training samples of each network (8000)",
     )
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="of the draws (0)")
     command.add_argument(
-        "--least", type=int, default=4_000, metavar="N", help="parameters at least (4000)"
+        "--seed", type=int, default=0, metavar="N", help="seed of all random draws (0)"
     )
     command.add_argument(
-        "--most", type=int, default=32_000, metavar="N", help="parameters at most (32000)"
+        "--least",
+        type=int,
+        default=4_000,
+        metavar="N",
+        help="least number of parameters of a network (4000)",
+    )
+    command.add_argument(
+        "--most",
+        type=int,
+        default=32_000,
+        metavar="N",
+        help="greatest number of parameters of a network (32000)",
     )
     command.add_argument(
         "--measure",
@@ -237,7 +281,11 @@ def _add_designs(commands: Any) -> argparse.ArgumentParser:
         help="the metric whose error is compared: far_accuracy or near_accuracy (far_accuracy)",
     )
     command.add_argument(
-        "--out", type=Path, default=Path("designs"), metavar="FOLDER", help="folder (designs)"
+        "--out",
+        type=Path,
+        default=Path("designs"),
+        metavar="FOLDER",
+        help="folder to write (designs)",
     )
     command.add_argument(
         "--work",
@@ -246,11 +294,19 @@ def _add_designs(commands: Any) -> argparse.ArgumentParser:
         metavar="FOLDER",
         help="folder for data and runs (designs-runs)",
     )
-    command.add_argument("--pages", action="store_true", help="train nothing, write the page again")
-    command.add_argument("--jobs", type=int, default=1, metavar="N", help="runs at a time (1)")
-    command.add_argument("--device", default="cpu", help="cpu, cuda or mps (cpu)")
     command.add_argument(
-        "--threads", type=int, metavar="N", help="threads of PyTorch; 1 is often best"
+        "--pages",
+        action="store_true",
+        help="train nothing: write the page again from the results in its folder",
+    )
+    command.add_argument("--json", action="store_true", help="as JSON, for programs")
+    command.add_argument("--jobs", type=int, default=1, metavar="N", help="runs at a time (1)")
+    command.add_argument("--device", default="cpu", metavar="NAME", help="cpu, cuda or mps (cpu)")
+    command.add_argument(
+        "--threads",
+        type=int,
+        metavar="N",
+        help="threads of PyTorch (its own choice; 1 is often best)",
     )
     command.set_defaults(workers=0, compile=False, checkpoint_every=10_000)
     return command
@@ -267,7 +323,7 @@ def _add_run_options(command: argparse.ArgumentParser, *, config: bool = False) 
         "--on",
         required=not config,
         metavar="PATH",
-        help="file or folder of shards, or: stream, for fresh samples",
+        help="a file or a folder of shards, or the word stream, for samples made on the way",
     )
     if config:
         command.add_argument(
@@ -284,6 +340,7 @@ def _add_run_options(command: argparse.ArgumentParser, *, config: bool = False) 
         )
     command.add_argument(
         "--probe",
+        metavar="NAME",
         help="which dataset a stream generates (the one that NAME fits, if there is only one)",
     )
     command.add_argument(
@@ -293,8 +350,15 @@ def _add_run_options(command: argparse.ArgumentParser, *, config: bool = False) 
         metavar="K=V ...",
         help="settings of the samples of a stream; the keys are below",
     )
-    command.add_argument("--preset", choices=PRESET_NAMES, default="mini", help="sizes (mini)")
-    settings = command.add_argument_group("settings, instead of those of the preset")
+    command.add_argument(
+        "--preset",
+        choices=PRESET_NAMES,
+        default="mini",
+        help="how large data, network and training are (mini)",
+    )
+    settings = command.add_argument_group(
+        "settings, instead of those of the preset (train --print-config shows them)"
+    )
     for setting in options(TrainSettings):
         whole = isinstance(setting.metadata["low"], int)
         settings.add_argument(
@@ -313,17 +377,25 @@ def _add_run_options(command: argparse.ArgumentParser, *, config: bool = False) 
 
 def _add_machine_options(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group("where and how to compute")
-    group.add_argument("--device", default="cpu", help="cpu, cuda or mps (cpu)")
+    group.add_argument("--device", default="cpu", metavar="NAME", help="cpu, cuda or mps (cpu)")
     group.add_argument(
-        "--workers", type=int, default=0, metavar="N", help="processes that read samples (0)"
+        "--workers",
+        type=int,
+        default=0,
+        metavar="N",
+        help="processes that read samples (0: the one that trains)",
     )
     group.add_argument(
         "--threads",
         type=int,
         metavar="N",
-        help="threads of PyTorch; 1 is often best for mini",
+        help="threads of PyTorch (its own choice; 1 is often best for mini)",
     )
-    group.add_argument("--compile", action="store_true", help="compile the network")
+    group.add_argument(
+        "--compile",
+        action="store_true",
+        help="compile the network: slower to start, then faster (torch.compile)",
+    )
     group.add_argument(
         "--checkpoint-every",
         type=int,
