@@ -1,4 +1,4 @@
-"""Thousands of damaged files and folders: refused, right, or told by ``verify``."""
+"""Damaged files and folders, more than a thousand: refused, right, or told by ``verify``."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def fuzz(good: Path, work: Path, first: int, last: int) -> dict[str, int]:
 @pytest.mark.parametrize(
     ("name", "first", "last"),
     [
-        *(("rde", first, first + 200) for first in range(0, 1200, 200)),
-        *(("centered-square", first, first + 150) for first in range(0, 450, 150)),
-        *(("color-code", first, first + 150) for first in range(0, 450, 150)),
-        *(("twins", first, first + 150) for first in range(0, 300, 150)),
+        *(("rde", first, first + 200) for first in range(0, 600, 200)),
+        *(("centered-square", first, first + 150) for first in range(0, 300, 150)),
+        *(("color-code", first, first + 150) for first in range(0, 300, 150)),
+        ("twins", 0, 150),
     ],
 )
 def test_mutated_files_are_refused_or_right_or_told_by_verify(
@@ -71,9 +71,6 @@ def test_mutated_files_are_refused_or_right_or_told_by_verify(
     assert all(counts.values())
 
 
-@pytest.mark.parametrize("first", [0, 150])
-def test_mutated_folders_are_refused_or_right_or_told_by_verify(
-    tmp_path: Path, good: Path, first: int
-) -> None:
-    counts = fuzz(good / "folder", tmp_path / "m", first, first + 150)
+def test_mutated_folders_are_refused_or_right_or_told_by_verify(tmp_path: Path, good: Path) -> None:
+    counts = fuzz(good / "folder", tmp_path / "m", 0, 150)
     assert all(counts.values())
