@@ -25,7 +25,7 @@ from synthprobe_data.random import check_seed
 from synthprobe_data.shards.card_paths import card_paths
 from synthprobe_data.shards.digest import digest_of_rows
 from synthprobe_data.shards.layout import Column, columns_of, decoded_bytes, rows_per_block
-from synthprobe_data.shards.pack import PackedBlock, Task, pack_block
+from synthprobe_data.shards.pack import PackedBlock, Task, compile_kernels, pack_block
 from synthprobe_data.shards.writer import ShardWriter, new_file
 from synthprobe_data.voice import note
 
@@ -197,8 +197,7 @@ def packed_blocks(
 ) -> Iterator[PackedBlock]:
     """The blocks of all tasks, in their order, from this process or from worker processes."""
     if workers > 1:
-        # Compile the kernels once, before the workers do so side by side.
-        dataset.generate_block(config, seed, tasks[0].split, tasks[0].start, 1)
+        compile_kernels(dataset, config, columns, seed, tasks[0])
     jobs = ((dataset, config, columns, seed, task) for task in tasks)
     return run_pool(
         pack_block,

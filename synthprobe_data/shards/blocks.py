@@ -16,7 +16,7 @@ from synthprobe_data.shards.chunks import decode_row, decode_rows
 from synthprobe_data.shards.collection import open_dataset
 from synthprobe_data.shards.digest import row_digests
 from synthprobe_data.shards.layout import Column, rows_per_block
-from synthprobe_data.shards.pack import PackedBlock, Task, deflate
+from synthprobe_data.shards.pack import PackedBlock, Task, deflate_rows
 from synthprobe_data.shards.reader import ShardReader
 from synthprobe_data.shards.selection import INDEX
 
@@ -105,7 +105,9 @@ class BlockReader(ShardReader):
                 else:
                     values[i] = self._read_piece(column, stored, row)
                 if packed is not None:
-                    packed.append(bytes(chunk) if mask == 0 else deflate(values[i]))
+                    packed.append(
+                        bytes(chunk) if mask == 0 else deflate_rows(column, values[i : i + 1])[0]
+                    )
         return values
 
 

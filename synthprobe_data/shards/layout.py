@@ -49,6 +49,8 @@ class Column:
     """Of one row."""
     by_row: bool | None = None
     """Whether each row is a chunk of its own; by default if it is large."""
+    lines_repeat: bool = False
+    """Whether rows are pictures whose lines mostly repeat the line above."""
 
     @cached_property
     def row_bytes(self) -> int:
@@ -65,7 +67,13 @@ def columns_of(dataset: Dataset, config: Config) -> list[Column]:
     """The datasets of a file with this config, in the order of their names."""
     stored = sorted(stored_columns(dataset.columns, config), key=lambda column: column[0].name)
     return [
-        Column(column.name, np.dtype(column.dtype), shape, by_row=column.chunk_by_row)
+        Column(
+            column.name,
+            np.dtype(column.dtype),
+            shape,
+            by_row=column.chunk_by_row,
+            lines_repeat=column.lines_repeat,
+        )
         for column, shape in stored
     ]
 
