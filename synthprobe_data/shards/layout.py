@@ -58,6 +58,11 @@ class Column:
         return self.dtype.itemsize * math.prod(self.shape)
 
     @cached_property
+    def stored_dtype(self) -> np.dtype[Any]:
+        """The type of its numbers in a file."""
+        return self.dtype.newbyteorder("<")
+
+    @cached_property
     def chunked_by_row(self) -> bool:
         """Whether each row is a chunk of its own."""
         return self.row_bytes >= ROW_CHUNK_BYTES if self.by_row is None else self.by_row
@@ -100,7 +105,7 @@ def create_columns(file: h5py.File, columns: list[Column], rows: int) -> None:
         file.create_dataset(
             column.name,
             shape=(rows, *column.shape),
-            dtype=column.dtype.newbyteorder("<"),
+            dtype=column.stored_dtype,
             chunks=(chunk_rows, *column.shape),
             compression="gzip",
             compression_opts=DEFLATE_LEVEL,
