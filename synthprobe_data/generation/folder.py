@@ -98,8 +98,8 @@ class FolderRun:
             Content digests of shards; `SynthprobeError` if what is made has another one.
         """
         if self.workers > 1 and self.scheduler is None:
-            shard = self.plans[0]
-            first = Task(split=shard.split, start=shard.index_start, count=1, row=0)
+            plan_0 = self.plans[0]
+            first = Task(split=plan_0.split, start=plan_0.index_start, count=1, row=0)
             columns = columns_of(self.dataset, self.config)
             compile_kernels(self.dataset, self.config, columns, self.seed, first)
         kept = [shard.file for shard in self.plans if resume and shard.file not in damaged]

@@ -32,11 +32,11 @@ class Bits(NamedTuple):
     """Some bits of a stream, of which the first is the lowest of the value."""
 
     value: int
-    count: int
+    width: int
 
     def then(self, more: Bits) -> Bits:
         """These, and more after them."""
-        return Bits(self.value | more.value << self.count, self.count + more.count)
+        return Bits(self.value | more.value << self.width, self.width + more.width)
 
 
 NO_BITS: Final = Bits(0, 0)
@@ -48,7 +48,9 @@ def code_lengths(weights: Mapping[int, int], most: int = 15) -> dict[int, int]:
     Where that is more than deflate allows, the weights are made more alike.
     """
     lengths = dict.fromkeys(weights, 0)
-    heap = [(weight, (symbol,)) for symbol, weight in weights.items()]
+    heap: list[tuple[int, tuple[int, ...]]] = [
+        (weight, (symbol,)) for symbol, weight in weights.items()
+    ]
     if len(heap) == 1:
         return dict.fromkeys(weights, 1)
     heapq.heapify(heap)

@@ -94,11 +94,11 @@ class _Tables(NamedTuple):
     pixel: int
     line: int
     header: NDArray[np.uint8]
-    header_count: int
+    header_width: int
     """How many bits of the header there are; the last byte may be half empty."""
     value: NDArray[np.uint64]
     """By what stands for the next bytes, and by byte or length."""
-    count: NDArray[np.uint64]
+    width: NDArray[np.uint64]
     adler_weights: NDArray[np.uint32]
 
 
@@ -110,15 +110,15 @@ def _tables(pixel: int, line: int) -> _Tables:
     by_kind |= {_ABOVE: codes.above, _BEFORE: codes.before}
     for kind, bits_of in by_kind.items():
         for place, bits in bits_of.items():
-            tables[:, kind, place] = bits
-    header = codes.header.value.to_bytes(codes.header.count // 8 + 1, "little")
+            tables[:, kind, place] = bits.value, bits.width
+    header = codes.header.value.to_bytes(codes.header.width // 8 + 1, "little")
     return _Tables(
         pixel=pixel,
         line=line,
         header=np.frombuffer(ZLIB_HEADER + header, np.uint8).copy(),
-        header_count=8 * len(ZLIB_HEADER) + codes.header.count,
+        header_width=8 * len(ZLIB_HEADER) + codes.header.width,
         value=tables[0],
-        count=tables[1],
+        width=tables[1],
         adler_weights=_ADLER_WEIGHTS,
     )
 
@@ -183,11 +183,11 @@ def _deflate_row(
     again from the byte on that is not complete.
     """
     line, pixel, size = tables.line, tables.pixel, len(row)
-    whole = tables.header_count >> 3
+    whole = tables.header_width >> 3
     for i in range(whole):
         packed[goal + i] = tables.header[i]
     goal += whole
-    waiting, bits = np.uint64(tables.header[whole]), np.uint64(tables.header_count & 7)
+    waiting, bits = np.uint64(tables.header[whole]), np.uint64(tables.header_width & 7)
     place = 0
     while place <= size:
         most = min(size - place, MAX_LENGTH)
@@ -200,7 +200,7 @@ def _deflate_row(
         elif place < size:
             code = int(row[place])
         waiting |= tables.value[kind, code] << bits
-        bits += tables.count[kind, code]
+        bits += tables.width[kind, code]
         store_8_bytes(packed, goal, waiting)
         goal += int(bits >> np.uint64(3))
         waiting >>= bits & ~np.uint64(7)

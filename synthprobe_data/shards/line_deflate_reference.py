@@ -31,7 +31,7 @@ def deflate_picture(picture: NDArray[np.uint8]) -> bytes:
             bits = bits.then(codes.above[above] if above >= before else codes.before[before])
             place += max(above, before)
     bits = bits.then(codes.end)
-    stream = bits.value.to_bytes(-(-bits.count // 8), "little")
+    stream = bits.value.to_bytes(-(-bits.width // 8), "little")
     return ZLIB_HEADER + stream + zlib.adler32(data).to_bytes(4, "big")
 
 

@@ -66,7 +66,7 @@ def test_codes_are_those_of_the_example_of_the_rfc() -> None:
     """Section 3.2.2: the lengths 3, 3, 3, 3, 3, 2, 4, 4 for A to H."""
     codes = codes_of(dict(enumerate([3, 3, 3, 3, 3, 2, 4, 4])))
     written = ["010", "011", "100", "101", "110", "00", "1110", "1111"]
-    assert [f"{b.value:0{b.count}b}"[::-1] for _, b in sorted(codes.items())] == written
+    assert [f"{b.value:0{b.width}b}"[::-1] for _, b in sorted(codes.items())] == written
 
 
 @given(st.lists(st.integers(1, 1000), min_size=2, max_size=40))
@@ -95,7 +95,7 @@ def test_zlib_reads_a_block_with_any_codes(
     for symbol in [*data, END]:
         bits = bits.then(codes[symbol])
     stream = zlib.decompressobj(-15)
-    assert stream.decompress(bits.value.to_bytes(-(-bits.count // 8), "little")) == data
+    assert stream.decompress(bits.value.to_bytes(-(-bits.width // 8), "little")) == data
     assert stream.eof
 
 

@@ -69,7 +69,7 @@ def test_noise_takes_no_more_room_than_there_is(shape: tuple[int, ...]) -> None:
     noise = np.random.default_rng(0)
     block = noise.integers(0, 256, shape, np.uint8)
     assert_right(block)
-    rare = max(range(256), key=lambda value: line_codes(1, 97).byte[value].count)
+    rare = max(range(256), key=lambda value: line_codes(1, 97).byte[value].width)
     distinct = np.where(block % 2 == 0, rare, block)
     assert_right(distinct.astype(np.uint8))
 
@@ -78,10 +78,10 @@ def test_noise_takes_no_more_room_than_there_is(shape: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("line", [1, 3, 64, 384, 32_768])
 def test_no_code_is_longer_than_its_room(pixel: int, line: int) -> None:
     codes = line_codes(pixel, line)
-    assert max(bits.count for bits in [*codes.byte, codes.end]) <= 15
+    assert max(bits.width for bits in [*codes.byte, codes.end]) <= 15
     for matches in (codes.above, codes.before):
         # 7 bits wait at most, and 64 are written at once; 16 bits a byte are made room for.
-        assert all(bits.count <= min(57, 16 * length) for length, bits in matches.items())
+        assert all(bits.width <= min(57, 16 * length) for length, bits in matches.items())
 
 
 def test_checksums_of_long_pictures_are_those_of_zlib() -> None:
