@@ -57,6 +57,11 @@ class ColumnSpec:
     """What becomes of it in an export: a PNG file, text, or nothing."""
     chunk_by_row: bool | None = None
     """Whether each row is a chunk of its own; by default if it is large."""
+    lines_repeat: bool = False
+    """Whether rows are pictures of bytes whose lines mostly repeat the line above.
+
+    The files are smaller then, and written faster.
+    """
 
     def shape(self, config: Config) -> tuple[int, ...]:
         """The shape of a row with these settings."""

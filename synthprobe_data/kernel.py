@@ -1,8 +1,9 @@
-"""What Numba has no name for: a lean kernel, a 128-bit product, and the highest bit set."""
+"""What Numba has no name for: a lean kernel, a 128-bit product, the highest bit set, 8 bytes."""
 
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
@@ -74,6 +75,30 @@ def _leading_zeros(_typing: Any, _mask: Any) -> Any:
     return types.int64(types.uint64), codegen
 
 
+def _load_8_bytes(_typing: Any, array: Any, _place: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        loaded = builder.load(_at(context, builder, signature, arguments))
+        loaded.align = 1
+        return loaded
+
+    return types.uint64(array, types.int64), codegen
+
+
+def _store_8_bytes(_typing: Any, array: Any, _place: Any, _word: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.store(arguments[2], _at(context, builder, signature, arguments)).align = 1
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, types.uint64), codegen
+
+
+def _at(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """The address of a place in an array of bytes, as that of a word."""
+    array = context.make_array(signature.args[0])(context, builder, arguments[0])
+    address = builder.gep(array.data, [arguments[1]])
+    return builder.bitcast(address, ir.IntType(64).as_pointer())
+
+
 def _plain_multiply_high(a: int, b: int) -> np.uint64:
     return np.uint64(int(a) * int(b) >> 64)
 
@@ -82,11 +107,28 @@ def _plain_leading_zeros(mask: int) -> int:
     return 64 - int(mask).bit_length()
 
 
+def _plain_load_8_bytes(array: Any, place: int) -> np.uint64:
+    return np.uint64(int.from_bytes(array[place : place + 8].tobytes(), sys.byteorder))
+
+
+def _plain_store_8_bytes(array: Any, place: int, word: np.uint64) -> None:
+    array[place : place + 8] = np.frombuffer(int(word).to_bytes(8, sys.byteorder), np.uint8)
+
+
 multiply_high: Any = _plain_multiply_high if _PLAIN else intrinsic(_multiply_high)
 """The upper 64 bits of the 128-bit product of two ``uint64``; for kernels only."""
 
 leading_zeros: Any = _plain_leading_zeros if _PLAIN else intrinsic(_leading_zeros)
 """The number of zero bits above the highest bit set of a ``uint64``; for kernels only."""
+
+load_8_bytes: Any = _plain_load_8_bytes if _PLAIN else intrinsic(_load_8_bytes)
+"""The 8 bytes of an array from a place on, as one ``uint64``; for kernels only.
+
+Neither this nor the next looks whether the array has so many.
+"""
+
+store_8_bytes: Any = _plain_store_8_bytes if _PLAIN else intrinsic(_store_8_bytes)
+"""Set 8 bytes of an array from a place on to a ``uint64``; for kernels only."""
 
 
 @kernel

@@ -16,7 +16,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from functools import cache, partial
@@ -152,7 +152,7 @@ def run_pool(
     ordered: bool = True,
     died: str,
     wave: int | None = None,
-) -> Iterator[_Made]:
+) -> Generator[_Made, None, None]:
     """What ``make`` makes of each job, in worker processes that end with this one.
 
     Parameters

@@ -33,7 +33,8 @@ from synthprobe_data.rde.generate import (
 )
 from synthprobe_data.shards.digest import row_digests
 from synthprobe_data.shards.layout import columns_of
-from synthprobe_data.shards.pack import pack_block
+from synthprobe_data.shards.line_deflate import deflate_lines
+from synthprobe_data.shards.pack import deflate, pack_block
 from synthprobe_data.shards.writer import LIBVER, ShardWriter
 from synthprobe_data.twins import TWINS, TwinsConfig
 
@@ -92,6 +93,24 @@ def one_pair(folder: Path) -> None:
         f"{PAPER_SECONDS / middle['all']:.0f} times faster per core",
         "at least 2,000",
     )
+
+
+def by_lines() -> None:
+    """The encoder of deflate for pictures in turn with the general one, by the time of the core."""
+    block = RDE.generate_block(RdeConfig(), 0, "train", 0, 100)
+    for name in ("image", "rank", "label"):
+        pictures, taken = block[name], []
+        packed, _ = deflate_lines(pictures)
+        general = sum(len(deflate(picture)) for picture in pictures)
+        for _ in range(ROUNDS):
+            started = time.process_time()
+            deflate_lines(pictures)
+            middle = time.process_time()
+            for picture in pictures:
+                deflate(picture)
+            taken.append((middle - started) / (time.process_time() - middle))
+        what = f"deflate of `{name}` by lines, against the general encoder"
+        row(what, f"{statistics.median(taken):.2f}; {len(packed) / general:.2f} of its bytes")
 
 
 def other_settings() -> None:
@@ -274,6 +293,7 @@ def main() -> None:
         folder = Path(name)
         print("| what | measured | goal |\n|---|---|---|")
         one_pair(folder)
+        by_lines()
         other_settings()
         twin_pairs()
         two_workers(folder, 4_000 if quick else 20_000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import warnings
 from collections.abc import Iterator, Mapping
@@ -25,11 +26,13 @@ from synthprobe_data.random import check_seed
 from synthprobe_data.shards.card_paths import card_paths
 from synthprobe_data.shards.digest import digest_of_rows
 from synthprobe_data.shards.layout import Column, columns_of, decoded_bytes, rows_per_block
-from synthprobe_data.shards.pack import PackedBlock, Task, pack_block
+from synthprobe_data.shards.pack import PackedBlock, Task, compile_kernels, pack_block
 from synthprobe_data.shards.writer import ShardWriter, new_file
 from synthprobe_data.voice import note
 
 MAX_SAMPLES: Final = 100_000_000
+BLOCKS_PER_JOB: Final = 4
+"""Blocks that a worker makes before it hands them over, as each time costs the writer 1 ms."""
 BLOCKS_PER_WAVE: Final = 256
 """Blocks given out before the writer must have caught up with them; bounds the memory of a run."""
 
@@ -197,16 +200,29 @@ def packed_blocks(
 ) -> Iterator[PackedBlock]:
     """The blocks of all tasks, in their order, from this process or from worker processes."""
     if workers > 1:
-        # Compile the kernels once, before the workers do so side by side.
-        dataset.generate_block(config, seed, tasks[0].split, tasks[0].start, 1)
-    jobs = ((dataset, config, columns, seed, task) for task in tasks)
-    return run_pool(
-        pack_block,
+        compile_kernels(dataset, config, columns, seed, tasks[0])
+    # A few jobs for each worker are left at the end, so that none waits long for another.
+    together = max(1, min(BLOCKS_PER_JOB, len(tasks) // (4 * workers))) if workers > 1 else 1
+    jobs = (
+        (dataset, config, columns, seed, tasks[first : first + together])
+        for first in range(0, len(tasks), together)
+    )
+    packed = run_pool(
+        _pack_blocks,
         jobs,
         workers=workers,
         died=": nothing was written",
-        wave=max(BLOCKS_PER_WAVE, 4 * workers),
+        wave=max(BLOCKS_PER_WAVE // together, 4 * workers),
     )
+    with contextlib.closing(packed):
+        for blocks in packed:
+            yield from blocks
+
+
+def _pack_blocks(
+    dataset: Dataset, config: Config, columns: list[Column], seed: int, tasks: list[Task]
+) -> list[PackedBlock]:
+    return [pack_block(dataset, config, columns, seed, task) for task in tasks]
 
 
 def checked_splits(

@@ -40,6 +40,7 @@ from synthprobe_data.shards.digest import digest_of_rows
 from synthprobe_data.shards.guard import trust, validate_files
 from synthprobe_data.shards.layout import columns_of, decoded_bytes
 from synthprobe_data.shards.manifest import Manifest, ShardEntry, describe_shard
+from synthprobe_data.shards.pack import Task, compile_kernels
 from synthprobe_data.shards.plan import ShardPlan, plan_shards
 from synthprobe_data.shards.writer import ShardWriter, new_file
 
@@ -97,9 +98,10 @@ class FolderRun:
             Content digests of shards; `SynthprobeError` if what is made has another one.
         """
         if self.workers > 1 and self.scheduler is None:
-            # Compile the kernels once, before the workers do so side by side.
-            first = self.plans[0]
-            self.dataset.generate_block(self.config, self.seed, first.split, first.index_start, 1)
+            plan_0 = self.plans[0]
+            first = Task(split=plan_0.split, start=plan_0.index_start, count=1, row=0)
+            columns = columns_of(self.dataset, self.config)
+            compile_kernels(self.dataset, self.config, columns, self.seed, first)
         kept = [shard.file for shard in self.plans if resume and shard.file not in damaged]
         validated = validate_files([folder / file for file in kept])  # one child for all
         safe = {path.name for path, refusal in validated if refusal is None}

@@ -14,6 +14,7 @@ COLUMNS: Final = (
         role="input",
         meaning="the blurred picture",
         fill=None,
+        lines_repeat=True,
         export="picture",
     ),
     ColumnSpec(
@@ -23,6 +24,7 @@ COLUMNS: Final = (
         role="target",
         meaning="the ground truth; 0 is the background",
         fill=None,
+        lines_repeat=True,
         export="picture",
     ),
     ColumnSpec(
@@ -32,6 +34,7 @@ COLUMNS: Final = (
         role="fact",
         meaning="0 for the background, k for the k-th placed rectangle, from 1",
         fill=None,
+        lines_repeat=True,
         export="no",
     ),
     ColumnSpec(

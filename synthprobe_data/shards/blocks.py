@@ -16,7 +16,7 @@ from synthprobe_data.shards.chunks import decode_row, decode_rows
 from synthprobe_data.shards.collection import open_dataset
 from synthprobe_data.shards.digest import row_digests
 from synthprobe_data.shards.layout import Column, rows_per_block
-from synthprobe_data.shards.pack import PackedBlock, Task, deflate
+from synthprobe_data.shards.pack import PackedBlock, Task, deflate_rows
 from synthprobe_data.shards.reader import ShardReader
 from synthprobe_data.shards.selection import INDEX
 
@@ -88,9 +88,8 @@ class BlockReader(ShardReader):
         if not len(rows):
             return values
         if not column.chunked_by_row:
-            first, last = rows[0], rows[-1]
-            with self._explained(f"rows {first} to {last} of {column.name}"):
-                found = decode_rows(self._opened()[column.name], column, first, last + 1)
+            with self._explained(f"rows {rows[0]} to {rows[-1]} of {column.name}"):
+                first, found = self._whole_chunks(column, rows[0], rows[-1] + 1)
                 values[:] = found[np.asarray(rows) - first]
             return values
         with self._explained(column.name):
@@ -105,8 +104,25 @@ class BlockReader(ShardReader):
                 else:
                     values[i] = self._read_piece(column, stored, row)
                 if packed is not None:
-                    packed.append(bytes(chunk) if mask == 0 else deflate(values[i]))
+                    packed.append(
+                        bytes(chunk) if mask == 0 else deflate_rows(column, values[i : i + 1])[0]
+                    )
         return values
+
+    def _whole_chunks(self, column: Column, start: int, stop: int) -> tuple[int, NDArray[Any]]:
+        """The rows of all chunks from ``start`` up to ``stop``, and the first of these rows.
+
+        They are kept, as a chunk of small rows mostly reaches over several blocks.
+        """
+        first, rows = self._pieces.get(column.name, (0, np.empty(0)))
+        if not first <= start < stop <= first + len(rows):
+            stored = self._opened()[column.name]
+            length = stored.chunks[0] if stored.chunks else 1
+            first = start // length * length
+            end = min(-(-stop // length) * length, self.header.rows)
+            rows = decode_rows(stored, column, first, end)
+            self._pieces[column.name] = first, rows
+        return first, rows
 
 
 def open_readers(path: str | Path) -> list[BlockReader]:

@@ -75,4 +75,4 @@ def _decode(
     if shuffled:  # first the first bytes of all numbers, then the second ones, ...
         apart = np.frombuffer(packed, np.uint8).reshape(column.dtype.itemsize, -1)
         packed = apart.T.tobytes()
-    return np.frombuffer(packed, column.dtype.newbyteorder("<")).reshape(shape)
+    return np.frombuffer(packed, column.stored_dtype).reshape(shape)

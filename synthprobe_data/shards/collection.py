@@ -230,15 +230,16 @@ class Split:
     def read(self, indices: Sequence[int], names: Sequence[str] | None = None) -> Block:
         """The arrays of these samples, of all datasets or of those that are named."""
         columns = {column.name: column for column in self._parts[0][0].header.columns}
+        located = [self.locate(index) for index in indices]
         block: Block = {}
         for name in columns if names is None else names:
             if name not in columns:
                 raise SynthprobeError(f"there is no column {name!r}: take {', '.join(columns)}.")
             column = columns[name]
-            block[name] = np.empty((len(indices), *column.shape), column.dtype)
-            for i, index in enumerate(indices):
-                reader, row = self.locate(index)
-                block[name][i] = reader.read(name, row)
+            rows = np.empty((len(indices), *column.shape), column.dtype)
+            for i, (reader, row) in enumerate(located):
+                rows[i] = reader.read(name, row)
+            block[name] = rows
         return block
 
     def __iter__(self) -> Iterator[Sample]:

@@ -49,11 +49,18 @@ class Column:
     """Of one row."""
     by_row: bool | None = None
     """Whether each row is a chunk of its own; by default if it is large."""
+    lines_repeat: bool = False
+    """Whether rows are pictures whose lines mostly repeat the line above."""
 
     @cached_property
     def row_bytes(self) -> int:
         """Size of one decoded row."""
         return self.dtype.itemsize * math.prod(self.shape)
+
+    @cached_property
+    def stored_dtype(self) -> np.dtype[Any]:
+        """The type of its numbers in a file."""
+        return self.dtype.newbyteorder("<")
 
     @cached_property
     def chunked_by_row(self) -> bool:
@@ -65,7 +72,13 @@ def columns_of(dataset: Dataset, config: Config) -> list[Column]:
     """The datasets of a file with this config, in the order of their names."""
     stored = sorted(stored_columns(dataset.columns, config), key=lambda column: column[0].name)
     return [
-        Column(column.name, np.dtype(column.dtype), shape, by_row=column.chunk_by_row)
+        Column(
+            column.name,
+            np.dtype(column.dtype),
+            shape,
+            by_row=column.chunk_by_row,
+            lines_repeat=column.lines_repeat,
+        )
         for column, shape in stored
     ]
 
@@ -92,7 +105,7 @@ def create_columns(file: h5py.File, columns: list[Column], rows: int) -> None:
         file.create_dataset(
             column.name,
             shape=(rows, *column.shape),
-            dtype=column.dtype.newbyteorder("<"),
+            dtype=column.stored_dtype,
             chunks=(chunk_rows, *column.shape),
             compression="gzip",
             compression_opts=DEFLATE_LEVEL,

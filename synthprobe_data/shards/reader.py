@@ -68,10 +68,13 @@ class ShardReader:
         column = self._column(name)
         if not 0 <= row < self.header.rows:
             raise SynthprobeError(f"{self.path} has no row {row}: it has {self.header.rows}.")
-        with self._explained(f"row {row} of {name}"):
+        try:  # `_explained` takes time: it waits until something is wrong
             if column.chunked_by_row:
                 return self._read_chunk(column, row)
             return self._read_small(column, row)
+        except Exception:
+            with self._explained(f"row {row} of {name}"):
+                raise
 
     def small(self, name: str, start: int = 0, stop: int | None = None) -> NDArray[Any]:
         """Rows of a dataset that is not chunked by row, all of them by default."""

@@ -14,7 +14,8 @@ _WHOLE: Final = {"height": "picture_height", "n_rectangles": "most_rectangles"}
 
 def _of_whole_picture(column: ColumnSpec) -> ColumnSpec:
     dims = tuple(_WHOLE.get(d, d) if isinstance(d, str) else d for d in column.dims)
-    return replace(column, dims=dims)
+    # Bands are low: what is said of codes first takes more than lines that repeat would save.
+    return replace(column, dims=dims, lines_repeat=False)
 
 
 _SCENE: Final = tuple(map(_of_whole_picture, SCENE_COLUMNS))

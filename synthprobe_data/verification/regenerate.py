@@ -8,8 +8,10 @@ made again, and all of its bytes are compared.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from synthprobe_data.dataset import Block
 from synthprobe_data.errors import SynthprobeError
@@ -18,6 +20,8 @@ from synthprobe_data.shards.header import Header
 REGENERATED = "regenerated"
 """The name of the check."""
 _INDEX_LIMIT = 2**63
+_WORD = 8
+"""Bytes that are compared at once."""
 
 
 def why_not_regenerated(header: Header) -> str | None:
@@ -57,7 +61,7 @@ def differing_rows(
         differing: dict[int, list[str]] = {}
         for name, column in made.items():
             stored = block[name][start:stop]
-            if np.array_equal(stored, column):  # nearly always, and the fastest way to know
+            if alike(stored, column):  # nearly always, and the fastest way to know
                 continue
             rows = (stored != column).reshape(stop - start, -1).any(axis=1)
             for row in np.flatnonzero(rows).tolist():
@@ -67,6 +71,14 @@ def differing_rows(
             for row in sorted(differing)
         ]
     return found
+
+
+def alike(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    """Whether two arrays of whole numbers are the same (`numpy.array_equal`)."""
+    words = a.dtype == b.dtype and a.nbytes % _WORD == 0 and a.size > 0
+    if words and a.flags.c_contiguous and b.flags.c_contiguous and a.shape == b.shape:
+        return bool(np.array_equal(a.reshape(-1).view(np.uint64), b.reshape(-1).view(np.uint64)))
+    return bool(np.array_equal(a, b))
 
 
 def _make(header: Header, split: str, start: int, count: int) -> Block:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numba import njit
 
-from synthprobe_data.kernel import highest_bit, multiply_high
+from synthprobe_data.kernel import highest_bit, load_8_bytes, multiply_high, store_8_bytes
 
 words = st.integers(0, 2**64 - 1)
 
@@ -18,6 +19,21 @@ words = st.integers(0, 2**64 - 1)
 @njit
 def upper_half(a: Any, b: Any) -> Any:
     return multiply_high(a, b)
+
+
+@njit
+def copy_8_bytes(array: Any, place: int, goal: Any, goal_place: int) -> Any:
+    word = load_8_bytes(array, place)
+    store_8_bytes(goal, goal_place, word)
+    return word
+
+
+@given(st.binary(min_size=24, max_size=24), st.integers(0, 16), st.integers(0, 16))
+def test_8_bytes_are_loaded_and_stored_at_any_place(data: bytes, place: int, to: int) -> None:
+    goal = np.zeros(24, np.uint8)
+    word = copy_8_bytes(np.frombuffer(data, np.uint8), place, goal, to)
+    assert int(word).to_bytes(8, sys.byteorder) == data[place : place + 8]
+    assert goal.tobytes() == bytes(to) + data[place : place + 8] + bytes(16 - to)
 
 
 @given(words, words)

@@ -31,7 +31,7 @@ from synthprobe_data.registry import DATASETS
 from synthprobe_data.shards.blocks import BlockReader
 from synthprobe_data.shards.header import Header
 from synthprobe_data.shards.layout import columns_of
-from synthprobe_data.verification.regenerate import differing_rows
+from synthprobe_data.verification.regenerate import alike, differing_rows
 from synthprobe_data.verification.verify import verify
 from tests.data.shards import forged
 
@@ -297,3 +297,17 @@ def test_every_row_is_where_the_reader_says(made: Path) -> None:
                 split, index = reader.locate(row)
                 sample = make_sample("rde", split=split, index=index, seed=5, config=SMALL["rde"])
                 assert all((block[name][row] == sample[name]).all() for name in sample)
+
+
+@given(st.data())
+def test_arrays_are_alike_if_each_of_their_numbers_is(data: st.DataObject) -> None:
+    dtype = data.draw(st.sampled_from([np.uint8, np.int16, np.uint64]))
+    shape = tuple(data.draw(st.lists(st.integers(0, 9), min_size=1, max_size=3)))
+    a = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+    b = a.copy()
+    if a.size and data.draw(st.booleans()):
+        b.flat[data.draw(st.integers(0, a.size - 1))] += 1
+    assert alike(a, b) == np.array_equal(a, b)
+    assert alike(a[::2], b[::2]) == np.array_equal(a[::2], b[::2])
+    assert alike(a, b.astype(np.int64)) == np.array_equal(a, b)
+    assert not alike(a, b[:-1]) or not len(b)
