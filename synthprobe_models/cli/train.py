@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from synthprobe_data import options
+from synthprobe_models.cli.export import FORMATS
 from synthprobe_models.cli.run_settings import NAMED, OPTIONS
 from synthprobe_models.cli.word_lists import stream_keys, table_keys
 from synthprobe_models.experiments import TABLES
@@ -47,6 +48,12 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
     )
     train.add_argument("--resume", action="store_true", help="resume the run in the folder")
     train.add_argument("--force", action="store_true", help="replace the run in the folder")
+    train.add_argument(
+        "--export",
+        choices=FORMATS,
+        help="also write the trained weights for others, with a model card, into a folder of this "
+        "name in the folder of the run",
+    )
     train.add_argument("--json", action="store_true", help="print the result as JSON")
     train.set_defaults(parser=train)
 
@@ -77,7 +84,8 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
         nargs="+",
         type=Path,
         metavar="CHECKPOINT",
-        help="file of a run, or its folder; several are runs of one structure with different seeds",
+        help="file of a run, its folder, or what was exported from it; several are runs of one "
+        "structure with different seeds",
     )
     check.add_argument("--on", required=True, metavar="PATH", help="file or folder of shards")
     check.add_argument("--split", default="test", help="which split (test)")
