@@ -13,6 +13,7 @@ from synthprobe_models.cli.run_settings import NAMED, OPTIONS
 from synthprobe_models.cli.word_lists import stream_keys, table_keys
 from synthprobe_models.experiments import TABLES
 from synthprobe_models.seeds.rules import LEAST
+from synthprobe_models.training.loggers import LOGGERS
 from synthprobe_models.training.settings import (
     PRESET_NAMES,
     PROFILE_PRESETS,
@@ -48,6 +49,14 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
     )
     train.add_argument("--resume", action="store_true", help="resume the run in the folder")
     train.add_argument("--force", action="store_true", help="replace the run in the folder")
+    train.add_argument(
+        "--log-to",
+        action="append",
+        default=[],
+        choices=tuple(LOGGERS),
+        help="also tell the figures of the run to these programs, which must be installed; several "
+        "may be named",
+    )
     train.add_argument(
         "--export",
         choices=FORMATS,

@@ -42,6 +42,7 @@ from synthprobe_models.scoring.suite import score_suite, suite_facts, suite_line
 from synthprobe_models.seeds.interval import interval_of
 from synthprobe_models.training.distributed import process_group
 from synthprobe_models.training.exported import export_run, weights_file
+from synthprobe_models.training.loggers import make_logger
 from synthprobe_models.training.progress import say
 from synthprobe_models.training.run import evaluate_checkpoint, finished_run, train_run
 from synthprobe_models.training.settings import PROFILE_PRESETS, TrainSettings
@@ -68,6 +69,7 @@ def train(given: argparse.Namespace) -> int:
     if given.print_config:
         print(config_text(settings, source, str(given.on)), end="")
         return 0
+    loggers = [make_logger(name) for name in dict.fromkeys(given.log_to)]
     folder = f"{settings.probe}-{settings.name}-{settings.seed}".replace(":", "-")
     out = given.out or Path("runs") / folder
     with _processes(given.device) as share:
@@ -80,6 +82,7 @@ def train(given: argparse.Namespace) -> int:
             resume=given.resume,
             force=given.force,
             command=given.command_line,
+            loggers=loggers,
         )
     if result and given.export is not None:
         export_run(out, out / given.export, force=True)

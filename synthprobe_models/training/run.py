@@ -26,6 +26,7 @@ from synthprobe_models.probes import find_probe
 from synthprobe_models.training.checkpoint import Checkpoint
 from synthprobe_models.training.errors import clear_errors, explained
 from synthprobe_models.training.exported import load_trained
+from synthprobe_models.training.loggers import Audience, RunLogger
 from synthprobe_models.training.progress import say
 from synthprobe_models.training.provenance import commit as commit  # others import it from here
 from synthprobe_models.training.provenance import edited_since
@@ -57,6 +58,7 @@ def train_run(
     resume: bool = False,
     force: bool = False,
     command: str | None = None,
+    loggers: Sequence[RunLogger] = (),
 ) -> dict[str, Any]:
     """Train a network to the end, evaluate it, and return what its ``result.json`` says.
 
@@ -78,6 +80,9 @@ def train_run(
         Begin anew in a folder that has a run.
     command
         What the result says it came from.
+    loggers
+        Who is told the figures of every epoch, and those of the end; by the first of several
+        processes alone.
     """
     machine = Machine() if machine is None else machine
     folder = RunFolder(out)
@@ -92,16 +97,34 @@ def train_run(
             key = _note_key(folder, settings, resumed=resumed, said=machine.progress)
         if machine.share.world > 1:
             torch.distributed.barrier()
-        trainer.after_epoch = _observer(trainer, folder, picture_every)
-        trainer.run(resume=resume)
-        if machine.share.world > 1:
-            torch.distributed.barrier()  # nobody leaves while others still wait for its gradients
-        if machine.share.rank != 0:
-            return {}
-        result = _result(trainer, command)
+        audience = Audience(loggers if machine.share.rank == 0 else ())
+        with audience.hearing(folder.path, _told(trainer), trainer.done):
+            trainer.after_epoch = _observer(trainer, folder, picture_every, audience)
+            trainer.run(resume=resume)
+            if machine.share.world > 1:
+                torch.distributed.barrier()  # nobody leaves while others wait for its gradients
+            if machine.share.rank != 0:
+                return {}
+            result = _result(trainer, command)
+            audience.log(trainer.done, _scored(result))
     result[KEY] = key
     folder.finish(result)
     return result
+
+
+def _told(trainer: Trainer) -> dict[str, Any]:
+    """What loggers are told when a run begins."""
+    made_by = {name: trainer.made_by[name] for name in ("version", "commit")}
+    return {**trainer.settings.to_dict(), "content": trainer.source.facts.content, **made_by}
+
+
+def _scored(result: Mapping[str, Any]) -> dict[str, float]:
+    """What loggers are told when a run is complete."""
+    return {
+        f"{split}/{name}": value
+        for split in ("train", VALIDATION, "test")
+        for name, value in result.get(split, {}).items()
+    }
 
 
 def _note_key(
@@ -280,10 +303,9 @@ def write_picture(
 
 
 def _observer(
-    trainer: Trainer, folder: RunFolder, picture_every: int
+    trainer: Trainer, folder: RunFolder, picture_every: int, audience: Audience
 ) -> Callable[[Mapping[str, float]], None]:
-    """What is done after an epoch: pictures, and figures for TensorBoard if it is there."""
-    board = _board(folder)
+    """What is done after an epoch: pictures, and figures for loggers."""
 
     def observe(row: Mapping[str, float]) -> None:
         epoch = int(row["epoch"])
@@ -293,10 +315,8 @@ def _observer(
             if isinstance(samples, ShardDataset):
                 shown = shown[: len(samples)]
             write_picture(trainer.network, samples, shown, path, trainer.device)
-        if board is not None:
-            for name in ("loss", "rate"):
-                board.add_scalar(name, row[name], row["step"])
-            board.flush()
+        figures = {name: value for name, value in row.items() if name != "step"}
+        audience.log(int(row["step"]), figures)
 
     return observe
 
@@ -306,14 +326,6 @@ def _held_out(source: Source) -> ShardDataset | StreamDataset:
     if not source.choosing:
         return source.test
     return source.train if source.validation is None else source.validation
-
-
-def _board(folder: RunFolder) -> Any:
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        return None
-    return SummaryWriter(folder.path / "tensorboard")
 
 
 def _result(trainer: Trainer, command: str | None) -> dict[str, Any]:
