@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
-from pages import read_source  # noqa: E402
+from pages import BLOB, read_source  # noqa: E402
 from pygments.lexers import TextLexer  # noqa: E402
 
 import synthprobe_data  # noqa: E402
@@ -38,6 +39,12 @@ html_title = f"synthprobe {release}"
 html_show_sphinx = False
 html_copy_source = False
 pygments_style = "friendly"
+
+# `make linkcheck` asks other servers. Files of the repository are looked up on the disk, by
+# tests/test_links.py: on the server they are those of another commit. The rest is made up.
+linkcheck_ignore = [re.escape(BLOB), r"https://example\.org/"]
+linkcheck_timeout = 20
+linkcheck_retries = 2
 
 
 def setup(app: object) -> None:

@@ -137,7 +137,8 @@ def _of_parser(parser: argparse.ArgumentParser) -> Iterator[str]:
     yield from ["```text", usage.rstrip(), "```", ""]
     for group in parser._action_groups:
         for action in group._group_actions:
-            if action.dest in ("help", "version", "quiet", "verbose"):
+            hidden = action.help == argparse.SUPPRESS
+            if hidden or action.dest in ("help", "version", "quiet", "verbose"):
                 continue
             shown = argparse.HelpFormatter(parser.prog)._format_action_invocation(action)
             helped = (action.help or "").replace("%%", "%")

@@ -1,32 +1,20 @@
-"""The documents for contributors: what they link to is there, and no folder is left out."""
+"""The documents for contributors: what they name is there, and no folder is left out."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-import pytest
 import yaml
 
 import synthprobe_data
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [
-    *(ROOT / name for name in ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")),
-    *sorted((ROOT / "docs").rglob("*.md")),
-]
 PACKAGES = ("synthprobe_data", "synthprobe_models")
 
 
 def text_of(name: str) -> str:
     return (ROOT / name).read_text("utf-8")
-
-
-@pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_link_leads_somewhere(page: Path) -> None:
-    links = re.findall(r"\]\((?!http)([^)#\s]+)", page.read_text("utf-8"))
-    for link in links:
-        assert (page.parent / link).exists(), link
 
 
 def test_the_architecture_has_a_line_for_every_folder() -> None:

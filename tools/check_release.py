@@ -18,6 +18,12 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("synthprobe_data", "synthprobe_models")
 MOST_BYTES = 5_000_000
+FILL = """\
+import h5py, sys
+with h5py.File(sys.argv[1], "r+") as file:
+    for data in file.values():
+        data[...] = 0
+"""
 
 
 def main() -> int:
@@ -63,7 +69,10 @@ def missing_files(wheel: Path, source: Path) -> list[str]:
 
 
 def try_out(wheel: Path, python: str, extra: str, folder: Path) -> None:
-    """The README's commands, from the wheel alone, in a new environment of another folder."""
+    """What the README shows, from the wheel alone, in a new environment of another folder.
+
+    All but the profile, which takes minutes.
+    """
     run(python, "-m", "venv", folder / "venv")
     programs = folder / "venv" / "bin"
     what = f"{wheel.resolve()}[{extra}]" if extra else str(wheel.resolve())
@@ -72,12 +81,24 @@ def try_out(wheel: Path, python: str, extra: str, folder: Path) -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     structure = next(text for text in code(readme, "python") if "@structure" in text)
     (folder / "my_structures.py").write_text(structure, "utf-8")
-    tried = {"gen": {"rde"}, "shards": {"verify"}, "probe": {"inspect"} if extra else set()}
+    for text in code(readme, "python"):
+        if text != structure:
+            run(programs / "python", "-c", text, cwd=folder)
+    probe = {"inspect", "score"} if extra else set()
+    tried = {"gen": {"rde"}, "shards": {"verify"}, "probe": probe}
     for line in "\n".join(code(readme, "sh")).splitlines():
         found = re.match(r"synthprobe-(\w+) (\w+)", line)
         if found and found[2] in tried[found[1]]:
             name, *words = shlex.split(line, comments=True)
             run(programs / name, *words, cwd=folder)
+            if "--template" in words:
+                run(
+                    programs / "python",
+                    "-c",
+                    FILL,
+                    words[words.index("--template") + 1],
+                    cwd=folder,
+                )
     run(programs / "synthprobe-gen", "--version", cwd=folder)
     run(programs / "python", "-m", "synthprobe_data", "shards", "ready", "rde", cwd=folder)
 

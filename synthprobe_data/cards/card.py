@@ -9,6 +9,7 @@ from urllib.parse import quote
 from synthprobe_data.cards import snippets
 from synthprobe_data.cards.facts import CardFacts, find_licence, picture_split
 from synthprobe_data.cards.hub import arrow_bytes, hub_splits, render_front_matter
+from synthprobe_data.cards.words import MAINTENANCE, NOTHING_OF_OTHERS, files_state
 from synthprobe_data.config import options, worded
 from synthprobe_data.shards.selection import INDEX, column_meanings
 from synthprobe_data.tally import Tally
@@ -29,7 +30,7 @@ def render_card(facts: CardFacts, figures: Sequence[Tally]) -> str:
         _bullets(about.good_for),
         "## What it is not for",
         _bullets(about.not_for),
-        "It is synthetic throughout: it holds no personal data and no material of others.",
+        NOTHING_OF_OTHERS,
         "## What is in it",
         _columns(facts),
         "## How it was made",
@@ -50,11 +51,7 @@ def render_card(facts: CardFacts, figures: Sequence[Tally]) -> str:
         "## Licence",
         _licence(facts),
         "## Maintenance",
-        "The data does not change: the version of the dataset is raised whenever a sample does, "
-        "and the content digest tells one set of samples from any other. A sample depends only on "
-        "dataset, version, config, seed, split and index, so any part can be made again, on any "
-        "machine. It is maintained by the synthprobe developers; if you find a sample that breaks "
-        "a rule, report its split and index with the content digest.",
+        MAINTENANCE,
     ]
     return render_front_matter(facts) + "\n" + "\n\n".join(parts) + "\n"
 
@@ -109,7 +106,7 @@ def _making(facts: CardFacts) -> list[str]:
         says = f"This command makes the same samples{by}:"
         if not facts.known:
             says = (
-                f"By what {_files_state(facts)}, though nobody made the samples again to compare, "
+                f"By what {files_state(facts)}, though nobody made the samples again to compare, "
                 f"they are those of this command{by}:"
             )
         parts.append(f"{says}\n\n```sh\n{facts.same_rows}\n```")
@@ -149,7 +146,7 @@ def _checks(facts: CardFacts) -> list[str]:
         )
     elif not facts.known:
         parts.append(
-            f"That is what {_files_state(facts)}: when this card was written, the samples were not "
+            f"That is what {files_state(facts)}: when this card was written, the samples were not "
             "made again with the same bytes. `synthprobe-shards verify` compares them."
         )
     files = "file" if len(facts.files) == 1 else "files"
@@ -158,10 +155,6 @@ def _checks(facts: CardFacts) -> list[str]:
         f"in the {files} were those of the format."
     )
     return parts
-
-
-def _files_state(facts: CardFacts) -> str:
-    return "the file states" if len(facts.files) == 1 else "the files state"
 
 
 def _tally(tally: Tally) -> str:

@@ -101,7 +101,8 @@ data = load_dataset(str(Path.cwd())).with_format("numpy")  # wants a full path, 
 from datasets import load_dataset
 
 files = {{{_quoted(name)}: {_quoted(file.name)}}}
-rows = load_dataset("hdf5", data_files=files, split={_quoted(name)}).with_format("numpy")
+rows = load_dataset("hdf5", data_files=files, split={_quoted(name)})
+rows = rows.with_format("numpy")
 data = {{
 {lines}}}
 {use}"""

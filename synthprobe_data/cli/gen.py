@@ -84,14 +84,14 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
     for split, size in dataset.split_sizes(canonical).items():
         default = f"{size}" if dataset.drawn else f"all: {size} with the default settings"
         command.add_argument(
-            f"--{split}", type=int, metavar="N", help=f"{split} samples ({default})"
+            f"--{split}", type=int, metavar="N", help=f"samples of the split {split} ({default})"
         )
     command.add_argument(
         "--seed",
         type=int,
         default=0,
         metavar="N",
-        help="seed of the random streams (0)"
+        help="seed of all random draws: another one gives other samples (0)"
         if dataset.drawn
         else "has no effect: nothing is random",
     )
@@ -103,7 +103,7 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
     )
     command.add_argument("--force", action="store_true", help="replace an existing dataset")
     command.add_argument(
-        "--json", action="store_true", help="say what was made as JSON, a line for each file"
+        "--json", action="store_true", help="as JSON, for programs: a line for each file"
     )
     command.add_argument(
         "--resume",

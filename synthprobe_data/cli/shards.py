@@ -20,7 +20,7 @@ examples:
       what it is: sizes, splits, settings, digests
   synthprobe-shards verify rde.h5
       check every hash, and make every sample again, on all cores
-  synthprobe-shards verify rde.h5 --sample 1000
+  synthprobe-shards verify rde.h5 --samples 1000
       a quick look at a thousand samples
   synthprobe-shards verify rde.h5 --pixels
       also read the answer off every picture, and compare
@@ -81,8 +81,11 @@ def build_parser() -> argparse.ArgumentParser:
         "again, and none is there twice.",
     )
     command.add_argument(
-        "--sample", type=int, metavar="N", help="check only N samples, spread evenly"
+        "--samples", type=int, metavar="N", help="check only N samples, spread evenly (all)"
     )
+    command.add_argument(
+        "--sample", type=int, dest="samples", help=argparse.SUPPRESS
+    )  # its old name
     command.add_argument(
         "--pixels",
         action="store_true",
@@ -99,7 +102,7 @@ def build_parser() -> argparse.ArgumentParser:
         action="store_true",
         help="make again what is damaged or missing, as long as its settings can be read",
     )
-    command.add_argument("--json", action="store_true", help="the report as JSON, for programs")
+    command.add_argument("--json", action="store_true", help="as JSON, for programs")
 
     command = _add(
         commands,
@@ -126,7 +129,7 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="PNG to write (PATH-SPLIT.png in the current folder)",
     )
-    command.add_argument("--samples", type=int, default=6, metavar="N", help="how many (6)")
+    command.add_argument("--samples", type=int, default=6, metavar="N", help="how many samples (6)")
     command.add_argument("--split", metavar="NAME", help="which split (the first)")
     command.add_argument(
         "--start", type=int, default=0, metavar="N", help="first sample to draw (0)"
@@ -168,7 +171,9 @@ def build_parser() -> argparse.ArgumentParser:
         help="HTML to write (PATH-SPLIT.html in the current folder)",
     )
     command.add_argument("--split", metavar="NAME", help="which split (the first)")
-    command.add_argument("--samples", type=int, default=1000, metavar="N", help="how many (1000)")
+    command.add_argument(
+        "--samples", type=int, default=1000, metavar="N", help="how many samples (1000)"
+    )
     _add_force(command, "file")
 
     command = _add(
@@ -267,7 +272,9 @@ def build_parser() -> argparse.ArgumentParser:
         help="print the path of a small file that comes with the package",
         description="Print the path of a small file that comes with the package.",
     )
-    ready.add_argument("dataset", choices=ready_names(), help="which dataset")
+    ready.add_argument(
+        "dataset", choices=ready_names(), metavar="DATASET", help=", ".join(ready_names())
+    )
     ready.set_defaults(act=actions.ready)
     return parser
 

@@ -44,8 +44,8 @@ def info(given: argparse.Namespace) -> int:
 
 def verify(given: argparse.Namespace) -> int:
     """Check a dataset, set it right if that is asked for, and say what was found."""
-    if given.repair and given.sample is not None:
-        raise SynthprobeError("--repair looks at every sample: leave --sample out.")
+    if given.repair and given.samples is not None:
+        raise SynthprobeError("--repair looks at every sample: leave --samples out.")
     if given.path.is_dir() and is_suite(given.path):
         return _verify_suite(given)
     report = _verified(given)
@@ -70,7 +70,7 @@ def _verify_suite(given: argparse.Namespace) -> int:
         )
     reports = verify_suite(
         given.path,
-        sample=given.sample,
+        sample=given.samples,
         workers=given.workers,
         progress=True,
         pixels=given.pixels,
@@ -86,7 +86,7 @@ def _verify_suite(given: argparse.Namespace) -> int:
 def _verified(given: argparse.Namespace) -> Report:
     return verifier.verify(
         given.path,
-        sample=given.sample,
+        sample=given.samples,
         workers=given.workers,
         progress=True,
         pixels=given.pixels,

@@ -31,7 +31,7 @@ def add_transfer(commands: Any) -> None:
     command.add_argument(
         "--private", action="store_true", help="if the repository is made, show it to nobody else"
     )
-    command.add_argument("--message", metavar="TEXT", help="of the commit")
+    command.add_argument("--message", metavar="TEXT", help="message of the commit")
 
     command = commands.add_parser(
         "pull",

@@ -70,12 +70,16 @@ class RdeConfig(Config):
     width: int = option(128, MIN_SIZE, MAX_SIZE, "width of the picture in pixels")
     n_rectangles: int = option(10, 1, MAX_RECTANGLES, "rectangles in a scene")
     n_vis: int = option(
-        5, 0, MAX_SIZE, "a rectangle shows more than this in its longest row and column"
+        5, 0, MAX_SIZE, "in some row and in some column, a rectangle shows more pixels than this"
     )
-    n_gap: int = option(5, 0, MAX_SIZE, "a rectangle shows more than this wherever it shows")
+    n_gap: int = option(
+        5, 0, MAX_SIZE, "in a row or column where it shows, a rectangle shows more pixels than this"
+    )
     n_par: int = option(5, 0, MAX_SIZE, "least distance of parallel sides in pixels")
     min_size: float = option(0.1, 0.0, 0.5, "least side of a rectangle, as a share of the picture")
-    trials: int = option(1000, 1, 1_000_000, "rejected candidates after which a scene stops")
+    trials: int = option(
+        1000, 1, 1_000_000, "places that are tried in vain before a scene stays as it is"
+    )
     blur: float = option(0.7, 0.0, 4.0, "standard deviation of the blur in pixels, 0 for none")
     n_colors: int | None = option(
         None, 1, MAX_RECTANGLES, "colours in the palette, one for each rectangle unless given"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import re
 import shutil
@@ -180,6 +181,7 @@ def _library() -> Any:
 def _api() -> Any:
     library = _library()
     if is_quiet() or sys.stderr is None or not sys.stderr.isatty():
-        library.utils.disable_progress_bars()
+        # The package itself has its parts only once they are imported.
+        importlib.import_module("huggingface_hub.utils").disable_progress_bars()
     endpoint = os.environ.get("HF_ENDPOINT")  # as it is now: the library read it when imported
     return library.HfApi(endpoint=endpoint)

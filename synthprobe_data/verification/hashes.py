@@ -12,6 +12,15 @@ from synthprobe_data.shards.manifest import read_manifest
 from synthprobe_data.text import printable
 
 MAX_CROISSANT_BYTES: Final = 64 * 2**20
+_NO_CROISSANT: Final = (
+    OSError,
+    ValueError,
+    RecursionError,
+    TypeError,
+    KeyError,
+    AttributeError,
+)
+_FILE_SET: Final = "cr:FileSet"  # names files that stand there one by one, too
 
 
 def stated_hashes(path: Path) -> dict[str, str]:
@@ -43,6 +52,6 @@ def croissant_hashes(croissant: Path) -> dict[str, str] | None:
         if not croissant.is_file() or croissant.stat().st_size > MAX_CROISSANT_BYTES:
             raise ValueError("it is no Croissant file")
         files = json.loads(croissant.read_text("utf-8"))["distribution"]
-        return {file["name"]: file["sha256"] for file in files}
-    except (OSError, ValueError, RecursionError, TypeError, KeyError) as error:
+        return {file["name"]: file["sha256"] for file in files if file.get("@type") != _FILE_SET}
+    except _NO_CROISSANT as error:
         raise SynthprobeError(f"{croissant} cannot be read: {printable(str(error))}.") from error

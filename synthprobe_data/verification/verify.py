@@ -62,7 +62,7 @@ def verify(
     path = Path(path)
     check_there(path)
     if sample is not None and (isinstance(sample, bool) or sample < 1):
-        raise SynthprobeError(f"sample is {sample!r}: it must be a whole number from 1.")
+        raise SynthprobeError(f"{sample!r} samples to check: it must be a whole number from 1.")
     if workers is not None:
         check_workers(workers)
     report = Report(path=str(path))

@@ -35,7 +35,7 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
         help=f"licence of the weights, as the Hub names it ({LICENSE})",
     )
     command.add_argument("--force", action="store_true", help="replace an earlier export")
-    command.add_argument("--json", action="store_true", help="print what was written as JSON")
+    command.add_argument("--json", action="store_true", help="as JSON, for programs")
     return command
 
 

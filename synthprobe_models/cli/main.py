@@ -70,8 +70,10 @@ def build_parser() -> argparse.ArgumentParser:
         "the positions, which positions one layer sees at initialisation, and the errors of "
         "translation covariance and permutation equivariance in double precision.",
     )
-    command.add_argument("name", metavar="NAME", help="as in the list")
-    command.add_argument("--probe", metavar="NAME", help="in which probe (one that it fits)")
+    command.add_argument("name", metavar="NAME", help="a structure or a network; see list")
+    command.add_argument(
+        "--probe", metavar="NAME", help="as it is in this probe (one that it fits)"
+    )
     command.add_argument("--width", type=int, metavar="N", help="channels (those of the probe)")
     command.add_argument(
         "--shape",

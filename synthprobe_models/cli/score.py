@@ -21,7 +21,7 @@ examples:
   synthprobe-probe score predictions.h5 --on rde.h5
       writes scores/predictions-on-rde/score.html, score.md, score.json
   synthprobe-probe score my_network.py:predict --on rde.h5 --normalise imagenet --multiple 32
-  synthprobe-probe score hf:depth-anything/Depth-Anything-V2-Small-hf --on rde.h5 --limit 500
+  synthprobe-probe score hf:depth-anything/Depth-Anything-V2-Small-hf --on rde.h5 --samples 500
   synthprobe-probe score predictions.h5 --on rde.h5 --submit --who "A. Name" --licence CC-BY-4.0
   synthprobe-probe score --board results/board
   synthprobe-probe score --compare scores/a/score.json scores/b/score.json
@@ -40,57 +40,67 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
         "score",
         help="score any prediction, function or network on a dataset",
         description="Score predictions on a split: of a file, of a function, of a foreign network, "
-        "of a run. First by their order, then after a scale and a shift for each picture.",
+        "of a run.\nFirst by their order, then after a scale and a shift for each picture.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.set_defaults(act=_act)
     command.add_argument("what", nargs="?", metavar="WHAT", help="what to score; see below")
-    command.add_argument("--on", metavar="PATH", help="file or folder of shards")
-    command.add_argument("--split", default="test", help="which split (test)")
+    command.add_argument("--on", metavar="PATH", help="a file, a folder of shards, or a suite")
+    command.add_argument("--split", default="test", metavar="NAME", help="which split (test)")
     command.add_argument(
         "--align",
         metavar="HOW",
         help="none, scale-shift or order (scale-shift where ranks are to be found, otherwise none)",
     )
     command.add_argument(
-        "--robust", action="store_true", help="scale and shift by medians, not least squares"
+        "--robust", action="store_true", help="fit scale and shift by medians, not by least squares"
     )
     command.add_argument(
         "--units",
         default="network",
         metavar="NAME",
-        help="of a file: network, (rank + offset) / divisor, or column, as the shard (network)",
+        help="what a file of predictions has: network, values as networks see them, or column, "
+        "values as the shard has them (network)",
     )
     command.add_argument(
         "--normalise",
         default="none",
         metavar="NAME",
-        help="pictures for code: none (0 to 1), half (-1 to 1) or imagenet (none)",
+        help="which pictures code is given: none (from 0 to 1), half (from -1 to 1) or imagenet, "
+        "by its mean and deviation (none)",
     )
     command.add_argument(
         "--multiple",
         type=int,
         default=1,
         metavar="N",
-        help="resize pictures for code to multiples of N, and predictions back (1)",
+        help="give code pictures with sides that are multiples of N, and resize its predictions "
+        "back (1)",
     )
     command.add_argument(
         "--farther",
         action=argparse.BooleanOptionalAction,
         help="predictions grow away from the viewer, as metres do",
     )
-    command.add_argument("--limit", type=int, metavar="N", help="only the first N samples")
-    command.add_argument("--worst", type=int, default=4, metavar="N", help="show the N worst (4)")
+    command.add_argument("--samples", type=int, metavar="N", help="only the first N samples (all)")
+    command.add_argument(
+        "--limit", type=int, dest="samples", help=argparse.SUPPRESS
+    )  # its old name
+    command.add_argument(
+        "--worst", type=int, default=4, metavar="N", help="show the N worst samples (4)"
+    )
     command.add_argument("--batch", type=int, default=16, metavar="N", help="samples at once (16)")
-    command.add_argument("--device", default="cpu", help="cpu, cuda or mps (cpu)")
-    command.add_argument("--threads", type=int, metavar="N", help="threads of the processor")
-    command.add_argument("--name", metavar="NAME", help="as in pages and tables")
+    command.add_argument("--device", default="cpu", metavar="NAME", help="cpu, cuda or mps (cpu)")
+    command.add_argument(
+        "--threads", type=int, metavar="N", help="threads of PyTorch (its own choice)"
+    )
+    command.add_argument("--name", metavar="NAME", help="what pages and tables call it")
     command.add_argument(
         "--out",
         type=Path,
         metavar="FOLDER",
-        help="for the page and score.json (scores/NAME-on-FILE)",
+        help="folder to write, with the page and score.json (scores/NAME-on-FILE)",
     )
     command.add_argument(
         "--compare",
@@ -109,14 +119,19 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
         help="also write the record of this score to a board (results/board)",
     )
     board.add_argument("--who", metavar="NAME", help="who submits it")
-    board.add_argument("--licence", metavar="SPDX", help="of the predictions or the weights")
-    board.add_argument("--link", metavar="URL", help="where it can be had")
+    board.add_argument(
+        "--licence", metavar="SPDX", help="licence of the predictions or the weights"
+    )
+    board.add_argument("--link", metavar="URL", help="where it can be found")
     board.add_argument(
         "--board", type=Path, metavar="FOLDER", help="check a board and write its page, README.md"
     )
     command.add_argument("--json", action="store_true", help="as JSON, for programs")
     command.add_argument("--force", action="store_true", help="replace what is there")
     command.add_argument(
-        "--template", type=Path, metavar="FILE", help="write the empty file of predictions"
+        "--template",
+        type=Path,
+        metavar="FILE",
+        help="score nothing: write the file to fill with predictions",
     )
     return command

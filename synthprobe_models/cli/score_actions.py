@@ -75,7 +75,7 @@ def _score(given: argparse.Namespace) -> int:
         "align": given.align,
         "robust": given.robust,
         "name": given.name,
-        "limit": given.limit,
+        "limit": given.samples,
         "batch": given.batch,
         "device": check_device(given.device),
         "units": given.units,
@@ -132,6 +132,9 @@ def _board(given: argparse.Namespace) -> int:
         raise SynthprobeError(f"there is no folder {given.board}.")
     records = read_board(given.board)
     write_text(given.board / PAGE, render_board(records))
+    if given.json:
+        print(plain_json(records, indent=2))
+        return 0
     count = len({group_of(record) for record in records})
     print(f"{given.board / PAGE}: {len(records)} records in {count} comparability groups")
     return 0

@@ -63,7 +63,7 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
         help="also write the trained weights for others, with a model card, into a folder of this "
         "name in the folder of the run",
     )
-    train.add_argument("--json", action="store_true", help="print the result as JSON")
+    train.add_argument("--json", action="store_true", help="as JSON, for programs")
     train.set_defaults(parser=train)
 
     search = commands.add_parser(
@@ -83,9 +83,9 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
 
     check = commands.add_parser(
         "eval",
-        help="evaluate a checkpoint on a dataset",
-        description="Evaluate a checkpoint on a split of a dataset: the metrics of its probe, the "
-        "worst samples, and on rde which cues the network misses.",
+        help="evaluate a trained network on a dataset",
+        description="Evaluate a trained network on a split of a dataset: the metrics of its probe, "
+        "the worst samples, and on rde which cues the network misses.",
     )
     check.set_defaults(act=_act("evaluate"))
     check.add_argument(
@@ -93,11 +93,13 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
         nargs="+",
         type=Path,
         metavar="CHECKPOINT",
-        help="file of a run, its folder, or what was exported from it; several are runs of one "
-        "structure with different seeds",
+        help="the folder of a run of train, its checkpoint, or what was exported from it; several "
+        "are runs of one structure with different seeds",
     )
-    check.add_argument("--on", required=True, metavar="PATH", help="file or folder of shards")
-    check.add_argument("--split", default="test", help="which split (test)")
+    check.add_argument(
+        "--on", required=True, metavar="PATH", help="a file, a folder of shards, or a suite"
+    )
+    check.add_argument("--split", default="test", metavar="NAME", help="which split (test)")
     check.add_argument(
         "--worst", type=int, default=8, metavar="N", help="list the N worst samples (8)"
     )
@@ -112,7 +114,7 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
         "--plot", type=Path, metavar="PNG", help="draw the accuracy by distance, of twins"
     )
     check.add_argument("--json", action="store_true", help="as JSON, for programs")
-    check.add_argument("--device", default="cpu", help="cpu, cuda or mps (cpu)")
+    check.add_argument("--device", default="cpu", metavar="NAME", help="cpu, cuda or mps (cpu)")
 
     table = commands.add_parser(
         "table",
@@ -123,8 +125,15 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
     table.set_defaults(act=_act("table"))
     table.keys = table_keys
     table.add_argument("number", type=int, choices=TABLES, help="which table")
-    table.add_argument("--preset", choices=TABLE_PRESETS, default="mini", help="sizes (mini)")
-    table.add_argument("--out", type=Path, metavar="FOLDER", help="folder (table-NUMBER-PRESET)")
+    table.add_argument(
+        "--preset",
+        choices=TABLE_PRESETS,
+        default="mini",
+        help="how large data, network and training are (mini)",
+    )
+    table.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="folder to write (table-NUMBER-PRESET)"
+    )
     table.add_argument(
         "--pages",
         action="store_true",
@@ -137,7 +146,12 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
         metavar="NAME ...",
         help="only these rows, by structure; any other one that fits is a further row",
     )
-    table.add_argument("--epochs", type=int, metavar="N", help="instead of the preset's")
+    table.add_argument(
+        "--epochs",
+        type=int,
+        metavar="N",
+        help="passes over the training samples, instead of the preset's",
+    )
     table.add_argument(
         "--jobs",
         type=int,
@@ -159,7 +173,17 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
         metavar="K=V ...",
         help="settings of the runs, instead of the preset's, such as batch=64; the keys are below",
     )
-    table.add_argument("--json", action="store_true", help="print the table as JSON")
+    table.add_argument(
+        "--rates",
+        action="append",
+        type=float,
+        metavar="X ...",
+        help="learning rates to choose from for each row, by short runs on validation samples",
+    )
+    table.add_argument(
+        "--rate-epochs", type=int, default=1, metavar="N", help="epochs of those short runs (1)"
+    )
+    table.add_argument("--json", action="store_true", help="as JSON, for programs")
     _add_machine_options(table)
     return [train, search, check, table, _add_profile(commands), _add_designs(commands)]
 
@@ -175,15 +199,22 @@ def _add_profile(commands: Any) -> argparse.ArgumentParser:
         "profile", help="say which abilities a structure has", description=text
     )
     command.set_defaults(act=_act("profile"))
-    command.add_argument("names", nargs="*", metavar="NAME", help="structures; see list")
+    command.add_argument("names", nargs="*", metavar="NAME", help="a structure; see list")
     command.add_argument("--all", action="store_true", help="every structure of the registry")
     command.add_argument(
         "--pages",
         action="store_true",
         help="train nothing: write the pages again from the results in the folder's runs",
     )
-    command.add_argument("--out", type=Path, metavar="FOLDER", help="folder (profile-PRESET)")
-    command.add_argument("--preset", choices=PROFILE_PRESETS, default="quick", help="sizes (quick)")
+    command.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="folder to write (profile-PRESET)"
+    )
+    command.add_argument(
+        "--preset",
+        choices=PROFILE_PRESETS,
+        default="quick",
+        help="how large data, network and training are (quick)",
+    )
     command.add_argument(
         "--seeds",
         type=int,
@@ -191,15 +222,23 @@ def _add_profile(commands: Any) -> argparse.ArgumentParser:
         help=f"runs on each probe ({LEAST}: with fewer the answer is 'too few seeds')",
     )
     command.add_argument("--probes", nargs="+", metavar="PROBE", help="only these probes")
-    command.add_argument("--epochs", type=int, metavar="N", help="instead of the preset's")
+    command.add_argument(
+        "--epochs",
+        type=int,
+        metavar="N",
+        help="passes over the training samples, instead of the preset's",
+    )
     command.add_argument("--force", action="store_true", help="train complete runs again")
-    command.add_argument("--json", action="store_true", help="print what was found as JSON")
+    command.add_argument("--json", action="store_true", help="as JSON, for programs")
     command.add_argument(
         "--jobs", type=int, metavar="N", help="runs at a time (on a CPU: one per core; otherwise 1)"
     )
-    command.add_argument("--device", default="cpu", help="cpu, cuda or mps (cpu)")
+    command.add_argument("--device", default="cpu", metavar="NAME", help="cpu, cuda or mps (cpu)")
     command.add_argument(
-        "--threads", type=int, metavar="N", help="threads of PyTorch; 1 is often best"
+        "--threads",
+        type=int,
+        metavar="N",
+        help="threads of PyTorch (its own choice; 1 is often best)",
     )
     command.set_defaults(workers=0, compile=False, checkpoint_every=200, picture_every=0)
     return command
@@ -228,14 +267,28 @@ def _add_designs(commands: Any) -> argparse.ArgumentParser:
         "--models", type=int, default=100, metavar="N", help="networks of each space (100)"
     )
     command.add_argument(
-        "--samples", type=int, default=8_000, metavar="N", help="training samples (8000)"
+        "--samples",
+        type=int,
+        default=8_000,
+        metavar="N",
+        help="training samples of each network (8000)",
     )
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="of the draws (0)")
     command.add_argument(
-        "--least", type=int, default=4_000, metavar="N", help="parameters at least (4000)"
+        "--seed", type=int, default=0, metavar="N", help="seed of all random draws (0)"
     )
     command.add_argument(
-        "--most", type=int, default=32_000, metavar="N", help="parameters at most (32000)"
+        "--least",
+        type=int,
+        default=4_000,
+        metavar="N",
+        help="least number of parameters of a network (4000)",
+    )
+    command.add_argument(
+        "--most",
+        type=int,
+        default=32_000,
+        metavar="N",
+        help="greatest number of parameters of a network (32000)",
     )
     command.add_argument(
         "--measure",
@@ -244,7 +297,11 @@ def _add_designs(commands: Any) -> argparse.ArgumentParser:
         help="the metric whose error is compared: far_accuracy or near_accuracy (far_accuracy)",
     )
     command.add_argument(
-        "--out", type=Path, default=Path("designs"), metavar="FOLDER", help="folder (designs)"
+        "--out",
+        type=Path,
+        default=Path("designs"),
+        metavar="FOLDER",
+        help="folder to write (designs)",
     )
     command.add_argument(
         "--work",
@@ -253,11 +310,19 @@ def _add_designs(commands: Any) -> argparse.ArgumentParser:
         metavar="FOLDER",
         help="folder for data and runs (designs-runs)",
     )
-    command.add_argument("--pages", action="store_true", help="train nothing, write the page again")
-    command.add_argument("--jobs", type=int, default=1, metavar="N", help="runs at a time (1)")
-    command.add_argument("--device", default="cpu", help="cpu, cuda or mps (cpu)")
     command.add_argument(
-        "--threads", type=int, metavar="N", help="threads of PyTorch; 1 is often best"
+        "--pages",
+        action="store_true",
+        help="train nothing: write the page again from the results in its folder",
+    )
+    command.add_argument("--json", action="store_true", help="as JSON, for programs")
+    command.add_argument("--jobs", type=int, default=1, metavar="N", help="runs at a time (1)")
+    command.add_argument("--device", default="cpu", metavar="NAME", help="cpu, cuda or mps (cpu)")
+    command.add_argument(
+        "--threads",
+        type=int,
+        metavar="N",
+        help="threads of PyTorch (its own choice; 1 is often best)",
     )
     command.set_defaults(workers=0, compile=False, checkpoint_every=10_000)
     return command
@@ -274,7 +339,7 @@ def _add_run_options(command: argparse.ArgumentParser, *, config: bool = False) 
         "--on",
         required=not config,
         metavar="PATH",
-        help="file or folder of shards, or: stream, for fresh samples",
+        help="a file or a folder of shards, or the word stream, for samples made on the way",
     )
     if config:
         command.add_argument(
@@ -291,6 +356,7 @@ def _add_run_options(command: argparse.ArgumentParser, *, config: bool = False) 
         )
     command.add_argument(
         "--probe",
+        metavar="NAME",
         help="which dataset a stream generates (the one that NAME fits, if there is only one)",
     )
     command.add_argument(
@@ -300,8 +366,15 @@ def _add_run_options(command: argparse.ArgumentParser, *, config: bool = False) 
         metavar="K=V ...",
         help="settings of the samples of a stream; the keys are below",
     )
-    command.add_argument("--preset", choices=PRESET_NAMES, default="mini", help="sizes (mini)")
-    settings = command.add_argument_group("settings, instead of those of the preset")
+    command.add_argument(
+        "--preset",
+        choices=PRESET_NAMES,
+        default="mini",
+        help="how large data, network and training are (mini)",
+    )
+    settings = command.add_argument_group(
+        "settings, instead of those of the preset (train --print-config shows them)"
+    )
     for setting in options(TrainSettings):
         whole = isinstance(setting.metadata["low"], int)
         settings.add_argument(
@@ -320,17 +393,25 @@ def _add_run_options(command: argparse.ArgumentParser, *, config: bool = False) 
 
 def _add_machine_options(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group("where and how to compute")
-    group.add_argument("--device", default="cpu", help="cpu, cuda or mps (cpu)")
+    group.add_argument("--device", default="cpu", metavar="NAME", help="cpu, cuda or mps (cpu)")
     group.add_argument(
-        "--workers", type=int, default=0, metavar="N", help="processes that read samples (0)"
+        "--workers",
+        type=int,
+        default=0,
+        metavar="N",
+        help="processes that read samples (0: the one that trains)",
     )
     group.add_argument(
         "--threads",
         type=int,
         metavar="N",
-        help="threads of PyTorch; 1 is often best for mini",
+        help="threads of PyTorch (its own choice; 1 is often best for mini)",
     )
-    group.add_argument("--compile", action="store_true", help="compile the network")
+    group.add_argument(
+        "--compile",
+        action="store_true",
+        help="compile the network: slower to start, then faster (torch.compile)",
+    )
     group.add_argument(
         "--checkpoint-every",
         type=int,

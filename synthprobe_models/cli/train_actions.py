@@ -23,7 +23,7 @@ from synthprobe_models.data.feed import BatchShare
 from synthprobe_models.data.source import STREAM, Source, open_source
 from synthprobe_models.evaluation.evaluate import Evaluation
 from synthprobe_models.evaluation.rde.order_report import explained_lines, order_facts
-from synthprobe_models.experiments.designs.study import Study, run_study
+from synthprobe_models.experiments.designs.study import Study, run_study, study_facts
 from synthprobe_models.experiments.designs.study import write_page as write_designs
 from synthprobe_models.experiments.make import make_table, remake_table
 from synthprobe_models.experiments.profile.facts import Profile, profile_facts, read_others
@@ -250,6 +250,8 @@ def table(given: argparse.Namespace) -> int:
             jobs=_jobs(given),
             config=config,
             training=_pairs("--settings", given.settings),
+            rates=given.rates,
+            rate_epochs=given.rate_epochs,
             machine=_machine(given, BatchShare()),
             command=given.command_line,
         )
@@ -334,6 +336,9 @@ def designs(given: argparse.Namespace) -> int:
             machine=_machine(given, BatchShare()),
             command=given.command_line,
         )
+    if given.json:
+        print(plain_json(study_facts(study, given.out), indent=1))
+        return 0
     print(page.read_text(encoding="utf-8"))
     return 0
 

@@ -26,6 +26,14 @@ def _is_logger(word: str) -> bool:
     return word in LOGGERS
 
 
+def _is_rate(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return _is_no_table(word)
+
+
 LISTS: Final[Mapping[str, Callable[[str], bool]]] = {
     "--data": _is_pair,
     "--settings": _is_pair,
@@ -36,6 +44,7 @@ LISTS: Final[Mapping[str, Callable[[str], bool]]] = {
     "--augmentation": _is_pair,
     "--rows": _is_no_table,
     "--log-to": _is_logger,
+    "--rates": _is_rate,
 }
 """By option: whether a word after its first one is one more of it."""
 

@@ -10,6 +10,8 @@ from typing import Any, Final
 from synthprobe_data import SynthprobeError
 from synthprobe_models.data.source import Source, open_source
 from synthprobe_models.experiments.profile.standing import standings
+from synthprobe_models.experiments.rates import FOLDER as RATES
+from synthprobe_models.experiments.rates import check_rates, choose_rates, read_choices
 from synthprobe_models.experiments.records import restore_records
 from synthprobe_models.experiments.render import TablePaths, write_table
 from synthprobe_models.experiments.samples import data_file
@@ -37,6 +39,8 @@ def make_table(
     epochs: int | None = None,
     config: Mapping[str, Any] | None = None,
     training: Mapping[str, Any] | None = None,
+    rates: Sequence[float] | None = None,
+    rate_epochs: int = 1,
     jobs: int = 1,
     machine: Machine | None = None,
     command: str | None = None,
@@ -69,6 +73,11 @@ def make_table(
         Settings of the dataset, instead of those of the preset, such as the mode of Color Code.
     training
         Settings of the runs, instead of those of the preset, such as the batch.
+    rates
+        Learning rates to choose from, instead of that of the preset: each row takes the one with
+        the least loss on validation samples after a short run with seed 0.
+    rate_epochs
+        Of the short runs.
     jobs
         How many runs to train at a time.
     machine
@@ -85,20 +94,37 @@ def make_table(
             raise SynthprobeError(f"{name} is decided by the table: leave it out.")
     if epochs is not None:
         training["epochs"] = epochs
+    if rates is not None:
+        check_rates(rates, rate_epochs)
+        if "rate" in training:
+            raise SynthprobeError("rate is chosen among the rates: leave one of the two out.")
     table = find_table(number)
     data = table.samples(size)
     data = dataclasses.replace(data, config={**data.config, **(config or {})})
     runs = TableRuns(table=table, size=size, out=out, data=data, training=training)
     chosen = _rows(table, rows)
+    trained = [row for row in chosen if table.is_trained(row)]
     # What is wrong with the settings is said before samples are made.
-    wanted = [
-        (row, runs.settings(row, seed))
-        for row in chosen
-        if table.is_trained(row)
-        for seed in range(seeds)
-    ]
+    short = {row.key: runs.settings(row, 0) for row in trained}
+    for settings in short.values():
+        for rate in rates or ():
+            dataclasses.replace(settings, rate=rate)
     make_folder(out)
     sources = {row.key: _source(row, data, out) for row in chosen}
+    if rates is not None:
+        choices = choose_rates(
+            {key: (settings, sources[key]) for key, settings in short.items()},
+            rates,
+            rate_epochs,
+            out / RATES,
+            jobs=jobs,
+            machine=machine,
+            command=command,
+        )
+        # Rows that were not asked for this time keep what was chosen for them.
+        choices = {**read_choices(out / RATES), **choices}
+        runs = dataclasses.replace(runs, rates={key: one.rate for key, one in choices.items()})
+    wanted = [(row, runs.settings(row, seed)) for row in trained for seed in range(seeds)]
     plans = [
         Plan(
             settings=settings,

@@ -57,10 +57,14 @@ class TableRuns:
     data: PresetData
     training: Mapping[str, Any]
     """Settings instead of those of the preset."""
+    rates: Mapping[str, float] = field(default_factory=dict)
+    """By the key of a row: its rate, where that was chosen."""
 
     def settings(self, row: Row, seed: int) -> TrainSettings:
         """How a row is trained."""
         given = {**find_probe(row.probe).preset(self.size), **self.training}
+        if row.key in self.rates:
+            given["rate"] = self.rates[row.key]
         options = self.options(row)
         decided = {"name": row.name, "probe": row.probe, "seed": seed, "options": options}
         settings = TrainSettings.from_dict({**given, **decided})

@@ -136,14 +136,16 @@ def score(
     check_alignment(align, ordinal=scored.probe.ordinal, probe=scored.probe.name)
     if robust and align != SCALE_SHIFT:
         raise SynthprobeError(f"robust is for --align {SCALE_SHIFT}, not for {align}.")
-    for option, value, low in (("limit", limit, 1), ("worst", worst, 0), ("batch", batch, 1)):
-        if value is not None and value < low:
+    if limit is not None and limit < 1:
+        raise SynthprobeError(f"{limit} samples to score: it must be a whole number from 1.")
+    for option, value, low in (("worst", worst, 0), ("batch", batch, 1)):
+        if value < low:
             raise SynthprobeError(f"{option} is {value}: it must be a whole number from {low}.")
     count, together = min(len(scored.samples), limit or len(scored.samples)), scored.probe.together
     if count % together:
         raise SynthprobeError(
-            f"limit is {count}: samples of {scored.probe.name} come by {together}, so it must be a "
-            f"multiple of that."
+            f"{count} samples to score: those of {scored.probe.name} come by {together}, so it "
+            f"must be a multiple of that."
         )
     predictor = find_predictor(what, device=device, **options)
     try:

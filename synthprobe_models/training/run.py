@@ -389,8 +389,13 @@ def choice_loss(result: Mapping[str, Any]) -> float:
 
     Never that on test samples. What is not a number is the worst.
     """
-    loss = float(result.get(VALIDATION, result["train"])["loss"])
+    loss = float(result[choice_split(result)]["loss"])
     return math.inf if math.isnan(loss) else loss
+
+
+def choice_split(result: Mapping[str, Any]) -> str:
+    """The split whose loss `choice_loss` gives."""
+    return VALIDATION if VALIDATION in result else "train"
 
 
 def _elsewhere(trainer: Trainer, samples: ShardDataset) -> dict[str, Any]:

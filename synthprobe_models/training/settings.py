@@ -104,8 +104,8 @@ class TrainSettings(Config):
     added_hidden: int = option(0, -4096, 65_536, "hidden channels added to each scale of a U-Net")
     head_bias: float | None = option(None, -1e3, 1e3, "bias of the last layer before training")
     queries: float = option(1.0, 1e-4, 1.0, "share of positions at which the loss is computed")
-    samples: int | None = option(None, 1, 2**40, "training samples to use; all by default")
-    seed: int = option(0, 0, 2**63 - 1, "of weights, order and all other draws")
+    samples: int | None = option(None, 1, 2**40, "training samples to use (all)")
+    seed: int = option(0, 0, 2**63 - 1, "seed of weights, order and all other draws (0)")
     stochastic_depth: float = option(0.0, 0.0, 0.99, "probability of skipping the last branch")
     precision: str = "float32"
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict)

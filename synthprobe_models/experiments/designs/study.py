@@ -7,7 +7,7 @@ import io
 import itertools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -226,6 +226,19 @@ def write_page(study: Study, out: Path) -> Path:
     write_text(page, "\n".join(lines) + "\n")
     _write_table(out / "designs.csv", study, out)
     return page
+
+
+def study_facts(study: Study, out: Path) -> dict[str, Any]:
+    """The figures of the page, for programs."""
+    errors, _ = read_errors(study, out)
+    pairs = itertools.combinations(errors, 2)
+    return {
+        "measure": study.measure,
+        "errors": errors,
+        "comparisons": [
+            asdict(compare(pair, (errors[pair[0]], errors[pair[1]]))) for pair in pairs
+        ],
+    }
 
 
 def _write_table(path: Path, study: Study, out: Path) -> None:

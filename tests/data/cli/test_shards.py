@@ -169,9 +169,10 @@ def test_verify_ends_with_1_and_names_what_is_wrong(
     assert not report["ok"]
     assert report["failed"] == {"rank": 1, "content_digest": 1}
     assert report["failures"][0]["row"] == 7
-    assert run("verify", source, "--sample", 3) == 1  # rows 1, 4 and 7
+    assert run("verify", source, "--samples", 3) == 1  # rows 1, 4 and 7
     assert "FAILED: 1 of 3 samples; 3 of 9 samples" in capsys.readouterr().out
-    assert run("verify", source, "--sample", 2) == 0
+    assert run("verify", source, "--samples", 2) == 0
+    assert run("verify", source, "--sample", 2) == 0  # the old name of the option
     assert "nothing wrong was found; 2 of 9 samples" in capsys.readouterr().out
 
 
@@ -202,7 +203,7 @@ BAD = {
     "nothing to verify": ("verify", "gone.h5"),
     "no command": (),
     "an unknown command": ("burn", "rde.h5"),
-    "a sample of none": ("verify", "rde.h5", "--sample", "0"),
+    "a sample of none": ("verify", "rde.h5", "--samples", "0"),
     "no workers": ("verify", "rde.h5", "--workers", "0"),
     "no target": ("merge", "rde.h5"),
     "a target that is there": ("merge", "rde.h5", "--out", "rde.h5"),

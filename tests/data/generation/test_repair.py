@@ -313,7 +313,7 @@ def test_repair_says_what_it_made_again(folder: Path, capsys: pytest.CaptureFixt
     assert main(["verify", str(folder), "--repair", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert (report["ok"], report["made_again"]) == (True, [SHARDS[2]])
-    assert main(["verify", str(folder), "--repair", "--sample", "3"]) == 2
+    assert main(["verify", str(folder), "--repair", "--samples", "3"]) == 2
 
 
 @given(

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from synthprobe_data.transfer.hub import push
 from synthprobe_data.transfer.pull import pull
 
 CONFIG = RdeConfig(height=16, width=16, n_rectangles=2, n_vis=2, n_gap=2, n_par=2, mode="rules")
+ROOT = Path(__file__).parents[3]
 TOKEN = "hf_averysecrettoken"
 REPO = "me/rde"
 
@@ -209,6 +211,17 @@ def test_a_folder_goes_to_the_hub_and_comes_back(
     assert TOKEN not in said.out + said.err + said_too.out + said_too.err
     assert files_with(TOKEN.encode(), tmp_path) == []
     (folder / "notes.txt").unlink()
+
+
+def test_a_command_that_only_fetches_loads_what_it_needs(
+    hub: Hub, folder: Path, tmp_path: Path
+) -> None:
+    push(folder, REPO)
+    # In a process of its own: nothing of the library was imported before.
+    words = [sys.executable, "-m", "synthprobe_data", "shards", "pull", REPO, str(tmp_path / "got")]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert shards_of(tmp_path / "got") == shards_of(folder)
 
 
 def test_a_broken_push_changes_nothing_and_goes_on(

@@ -290,7 +290,14 @@ def test_a_file_is_held_to_the_croissant_file_beside_it(good: Path, tmp_path: Pa
     report = verify(path)
     assert found(report) == {("sha256", None)}
     assert "not as in rde.croissant.json" in report.failures[0].sentence
-    for text in ("", "[]", "{}", '{"distribution": [{"name": "x.h5"}]}', "[" * 20_000):
+    for text in (
+        "",
+        "[]",
+        "{}",
+        '{"distribution": ["x"]}',
+        '{"distribution": [{"name": "x.h5"}]}',
+        "[" * 20_000,
+    ):
         croissant.write_text(text)
         assert found(verify(path)) == {("sha256", None)}
     croissant.unlink()
@@ -396,7 +403,7 @@ def test_a_file_that_cannot_be_opened_is_one_failure(good: Path, tmp_path: Path)
 def test_what_is_not_there_or_makes_no_sense_is_refused(good: Path, tmp_path: Path) -> None:
     with pytest.raises(SynthprobeError, match="does not exist"):
         verify(tmp_path / "gone.h5")
-    with pytest.raises(SynthprobeError, match="sample is 0"):
+    with pytest.raises(SynthprobeError, match="0 samples to check"):
         verify(good, sample=0)
     with pytest.raises(SynthprobeError, match="workers is 0"):
         verify(good, workers=0)

@@ -186,6 +186,8 @@ def test_a_score_is_submitted_by_the_command(tmp_path, capsys, monkeypatch) -> N
             assert record["metrics"][name]["value"] == of["value"]
     assert main(["score", "--board", "results/board"]) == 0
     assert "1 records in 1 comparability groups" in capsys.readouterr().out
+    assert main(["score", "--board", "results/board", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == read_board(Path("results/board"))
     assert "| 1 | red |" in (tmp_path / "results" / "board" / PAGE).read_text(encoding="utf-8")
     (tmp_path / "results" / "board" / "bad.json").write_text("{}")
     assert main(["score", "--board", "results/board"]) == 2

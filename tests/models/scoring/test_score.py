@@ -225,7 +225,7 @@ def test_code_of_a_file_or_a_package_is_named_with_a_colon(
     (tmp_path / "net").mkdir()
     (tmp_path / "net" / "part.py").write_text("from helper import red\n")
     assert score("net.part:red", on=on).metrics == red  # of the current folder
-    package = done(capsys, "torch.nn:Identity", "--on", folder / "cs.h5", "--limit", 5)
+    package = done(capsys, "torch.nn:Identity", "--on", folder / "cs.h5", "--samples", 5)
     assert package["metrics"]["iou"]["value"] == pytest.approx(1 / 9)
     for name, said in {
         "exits": "exits failed on row 0: it ended the program.",
@@ -312,7 +312,7 @@ def test_twins_are_scored_pair_by_pair(folder, tmp_path, capsys) -> None:
         ]
         == "95% over pairs of samples"
     )
-    with pytest.raises(SynthprobeError, match="limit is 3: samples of twins come by 2"):
+    with pytest.raises(SynthprobeError, match="3 samples to score: those of twins come by 2"):
         score(brightness, on=on, limit=3)
 
 
@@ -327,7 +327,8 @@ def test_options_that_make_no_sense_get_one_sentence(folder, tmp_path, capsys) -
         ([file, "--on", on, "--align", "order", "--robust"], "robust is for --align scale-shift"),
         ([file, "--on", on, "--units", "metres"], "units is 'metres'"),
         ([file, "--on", on, "--multiple", "8"], "are for functions and modules"),
-        ([file, "--on", on, "--limit", "0"], "limit is 0"),
+        ([file, "--on", on, "--samples", "0"], "0 samples to score"),
+        ([file, "--on", on, "--limit", "0"], "0 samples to score"),
         ([file, "--on", on, "--batch", "0"], "batch is 0"),
         ([file, "--on", on, "--split", "none"], "has no split 'none'"),
         ([file, "--on", on, "--threads", "0"], "threads is 0"),

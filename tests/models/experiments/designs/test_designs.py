@@ -95,6 +95,11 @@ def test_a_study_is_made_kept_and_written_again(tmp_path, capsys) -> None:
     assert main([*words, "--pages"]) == 0
     assert [path.stat().st_mtime_ns for path in kept] == before
     capsys.readouterr()
+    assert main([*words, "--pages", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["errors"]["free"] == pytest.approx(means)
+    (comparison,) = facts["comparisons"]
+    assert {comparison["better"], comparison["worse"]} == {"free", "shared"}
     assert main([*words, "--models", "3", "--pages"]) == 2
     assert "0002.json is not there yet" in capsys.readouterr().err
     diverged = {**json.loads(kept[1].read_text()), "diverged": True}
