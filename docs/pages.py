@@ -1,13 +1,15 @@
 """What the pages of the documentation are made of beside their own words.
 
-A line ``<!-- file: PATH -->`` stands for a file of the repository, ``<!-- command: NAME -->`` for
-all options of a command, ``<!-- names: PACKAGE -->`` for the docstrings of its public names. Links
-lead to the page of a file if it has one, else to the file in the repository.
+A line ``<!-- file: PATH -->`` stands for a file of the repository, ``<!-- notebook: PATH -->`` for
+a notebook with its outputs, ``<!-- command: NAME -->`` for all options of a command,
+``<!-- names: PACKAGE -->`` for the docstrings of its public names. Links lead to the page of a file
+if it has one, else to the file in the repository.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -18,7 +20,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 BLOB = "https://github.com/synthprobe/synthprobe/blob/main/"
-MARKER = re.compile(r"^<!-- (file|command|names): (\S+) -->$", re.MULTILINE)
+MARKER = re.compile(r"^<!-- (file|notebook|command|names): (\S+) -->$", re.MULTILINE)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!https?://|#|mailto:)([^)\s]+)\)")
 FENCE = re.compile(r"^(`{3,}|~{3,})[^\n]*\n.*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 
@@ -88,6 +90,27 @@ def _file(path: str, page: Path) -> str:
     return text
 
 
+def _notebook(path: str, page: Path) -> str:
+    where = ROOT / path
+    lines: list[str] = []
+    for cell in json.loads(where.read_text("utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            lines += [linked(source, where, page), ""]
+            continue
+        lines += ["```python", source, "```", ""]
+        for output in cell["outputs"]:
+            data = output.get("data", {})
+            if "image/png" in data:  # within the page: no file of its own is needed
+                picture = "".join(data["image/png"]).replace("\n", "")
+                lines += [f'<img alt="what the cell draws" src="data:image/png;base64,{picture}">']
+            else:
+                said = "".join(output.get("text") or data.get("text/plain", ""))
+                lines += ["```text", said.strip("\n"), "```"]
+            lines += [""]
+    return "\n".join(lines)
+
+
 def _command(name: str, _page: Path) -> str:
     os.environ["COLUMNS"] = "90"
     if name == "synthprobe-gen":
@@ -153,4 +176,4 @@ def _names(package: str, _page: Path) -> str:
     return "\n".join(lines)
 
 
-MAKERS = {"file": _file, "command": _command, "names": _names}
+MAKERS = {"file": _file, "notebook": _notebook, "command": _command, "names": _names}

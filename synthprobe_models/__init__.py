@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from synthprobe_models.probes.probe import PresetData, Probe, scaled
     from synthprobe_models.registry import structure
     from synthprobe_models.scoring.score import Score, score
+    from synthprobe_models.training.exported import export_run, load_exported
 
 __all__ = [
     "METRICS",
@@ -31,6 +32,8 @@ __all__ = [
     "ShardDataset",
     "StreamDataset",
     "UNet",
+    "export_run",
+    "load_exported",
     "scaled",
     "score",
     "structure",
@@ -50,6 +53,8 @@ _HOMES: Final = {
     "ShardDataset": "data.torch_datasets",
     "StreamDataset": "data.torch_datasets",
     "UNet": "networks.unet",
+    "export_run": "training.exported",
+    "load_exported": "training.exported",
     "scaled": "probes.probe",
     "score": "scoring.score",
     "structure": "registry",

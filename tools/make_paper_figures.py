@@ -40,7 +40,8 @@ from synthprobe_models.evaluation.rde.order import SCENE, find_pieces, ranks_of
 from synthprobe_models.scoring.score import Score, score
 from synthprobe_models.scoring.sources import find_predictor
 from synthprobe_models.training.checkpoint import load_checkpoint
-from synthprobe_models.training.run import restored, train_run
+from synthprobe_models.training.restore import restored
+from synthprobe_models.training.run import train_run
 from synthprobe_models.training.settings import TrainSettings
 from synthprobe_models.training.trainer import Machine
 

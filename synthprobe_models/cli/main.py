@@ -31,6 +31,8 @@ examples:
       a structure of your own
   synthprobe-probe profile lambda-pe --threads 1
       train it on all probes, and write a page on the abilities that it has
+  synthprobe-probe export run --out for-others
+      weights as safetensors, with a model card
   synthprobe-probe score my_network.py:predict --on rde.h5
       score any network or prediction, without training
 
@@ -41,7 +43,8 @@ Exit codes: 0 all is well, 2 the command failed.
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the command, with one subcommand for each thing to do."""
-    from synthprobe_models.cli.score import add_command
+    from synthprobe_models.cli.export import add_command as add_export
+    from synthprobe_models.cli.score import add_command as add_score
     from synthprobe_models.cli.train import add_commands
     from synthprobe_models.cli.word_lists import KeysParser
 
@@ -85,7 +88,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--out", type=Path, metavar="FOLDER", help="folder for pictures of the receptive field"
     )
     command.add_argument("--force", action="store_true", help="replace existing pictures")
-    for command in [*add_commands(commands), add_command(commands)]:
+    for command in [*add_commands(commands), add_export(commands), add_score(commands)]:
         _add_load(command)
     return parser
 

@@ -12,7 +12,7 @@ what can be scored:
   FOLDER                         16-bit PNG or .npy files named by the row, from 0
   file.py:function               anybody's code, WHICH IS RUN: it maps pictures (n, 3, H, W) from 0
   package.module:Class           to 1 to predictions (n, H, W) that grow towards the viewer
-  runs/rde-lambda-0              a run of train, or its checkpoint.pt, on any settings
+  runs/rde-lambda-0              a run of train, or its checkpoint.pt or export, on any settings
   hf:NAME_OR_FOLDER              a depth network of the Hugging Face Hub, which is downloaded, or
                                  one in a folder, which is not (extra hf)
 

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from synthprobe_data import options
+from synthprobe_models.cli.export import FORMATS
 from synthprobe_models.cli.run_settings import NAMED, OPTIONS
 from synthprobe_models.cli.word_lists import stream_keys, table_keys
 from synthprobe_models.experiments import TABLES
 from synthprobe_models.seeds.rules import LEAST
+from synthprobe_models.training.loggers import LOGGERS
 from synthprobe_models.training.settings import (
     PRESET_NAMES,
     PROFILE_PRESETS,
@@ -47,6 +49,20 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
     )
     train.add_argument("--resume", action="store_true", help="resume the run in the folder")
     train.add_argument("--force", action="store_true", help="replace the run in the folder")
+    train.add_argument(
+        "--log-to",
+        action="append",
+        default=[],
+        choices=tuple(LOGGERS),
+        help="also tell the figures of the run to these programs, which must be installed; several "
+        "may be named",
+    )
+    train.add_argument(
+        "--export",
+        choices=FORMATS,
+        help="also write the trained weights for others, with a model card, into a folder of this "
+        "name in the folder of the run",
+    )
     train.add_argument("--json", action="store_true", help="as JSON, for programs")
     train.set_defaults(parser=train)
 
@@ -77,8 +93,8 @@ def add_commands(commands: Any) -> list[argparse.ArgumentParser]:
         nargs="+",
         type=Path,
         metavar="CHECKPOINT",
-        help="the folder of a run of train, or its checkpoint; several are runs of one structure "
-        "with different seeds",
+        help="the folder of a run of train, its checkpoint, or what was exported from it; several "
+        "are runs of one structure with different seeds",
     )
     check.add_argument(
         "--on", required=True, metavar="PATH", help="a file, a folder of shards, or a suite"

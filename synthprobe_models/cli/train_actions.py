@@ -41,9 +41,10 @@ from synthprobe_models.registry import STRUCTURES
 from synthprobe_models.scoring.suite import score_suite, suite_facts, suite_lines
 from synthprobe_models.seeds.interval import interval_of
 from synthprobe_models.training.distributed import process_group
+from synthprobe_models.training.exported import export_run, weights_file
+from synthprobe_models.training.loggers import make_logger
 from synthprobe_models.training.progress import say
 from synthprobe_models.training.run import evaluate_checkpoint, finished_run, train_run
-from synthprobe_models.training.run_folder import RunFolder
 from synthprobe_models.training.settings import PROFILE_PRESETS, TrainSettings
 from synthprobe_models.training.sweep import RUNS, sweep
 from synthprobe_models.training.trainer import Machine
@@ -68,6 +69,7 @@ def train(given: argparse.Namespace) -> int:
     if given.print_config:
         print(config_text(settings, source, str(given.on)), end="")
         return 0
+    loggers = [make_logger(name) for name in dict.fromkeys(given.log_to)]
     folder = f"{settings.probe}-{settings.name}-{settings.seed}".replace(":", "-")
     out = given.out or Path("runs") / folder
     with _processes(given.device) as share:
@@ -80,7 +82,10 @@ def train(given: argparse.Namespace) -> int:
             resume=given.resume,
             force=given.force,
             command=given.command_line,
+            loggers=loggers,
         )
+    if result and given.export is not None:
+        export_run(out, out / given.export, force=True)
     if result and given.json:
         print(plain_json({"out": str(out), **result}, indent=1))
     elif result:
@@ -130,7 +135,7 @@ def evaluate(given: argparse.Namespace) -> int:
         raise SynthprobeError("--pictures draws the worst samples: take --worst 1 or more.")
     if len(given.checkpoints) > 1 and (given.explain or given.pictures):
         raise SynthprobeError("--explain and --pictures are for one checkpoint: name only one.")
-    paths = [RunFolder(path).checkpoint if path.is_dir() else path for path in given.checkpoints]
+    paths = [weights_file(path) for path in given.checkpoints]
     if is_suite(given.on):
         return _evaluate_on_suite(given, paths)
     found = [

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from synthprobe_data import Parser
 from synthprobe_models.experiments import TABLES
+from synthprobe_models.training.loggers import LOGGERS
 
 
 def _is_pair(word: str) -> bool:
@@ -19,6 +20,10 @@ def _is_pair(word: str) -> bool:
 
 def _is_no_table(word: str) -> bool:
     return word not in map(str, TABLES)
+
+
+def _is_logger(word: str) -> bool:
+    return word in LOGGERS
 
 
 def _is_rate(word: str) -> bool:
@@ -38,6 +43,7 @@ LISTS: Final[Mapping[str, Callable[[str], bool]]] = {
     "--loss-options": _is_pair,
     "--augmentation": _is_pair,
     "--rows": _is_no_table,
+    "--log-to": _is_logger,
     "--rates": _is_rate,
 }
 """By option: whether a word after its first one is one more of it."""

@@ -11,18 +11,17 @@ from torch import Tensor
 from synthprobe_models.networks.counting import count_parameters
 from synthprobe_models.scoring.predictor import Predictor
 from synthprobe_models.scoring.samples import Scored
-from synthprobe_models.training.checkpoint import load_checkpoint
 from synthprobe_models.training.errors import clear_errors
+from synthprobe_models.training.exported import load_trained, weights_file
 from synthprobe_models.training.progress import say
 from synthprobe_models.training.provenance import edited_since
-from synthprobe_models.training.run import (
+from synthprobe_models.training.restore import (
     check_inputs,
     check_known,
     other_scale,
     restored,
     tied_to_positions,
 )
-from synthprobe_models.training.run_folder import RunFolder
 
 
 class CheckpointPredictor(Predictor):
@@ -31,14 +30,14 @@ class CheckpointPredictor(Predictor):
     Parameters
     ----------
     path
-        The checkpoint, or the folder of its run.
+        The checkpoint, the folder of its run, or what was exported from it.
     device
         Where to compute.
     """
 
     def __init__(self, path: Path, *, device: str = "cpu") -> None:
-        self.path = RunFolder(path).checkpoint if path.is_dir() else path
-        self.saved = load_checkpoint(self.path, device)
+        self.path = weights_file(path)
+        self.saved = load_trained(self.path, device)
         check_known(self.saved)
         super().__init__(self.saved.settings.name, "run")
         if (edited := edited_since(self.name, self.saved.made_by)) is not None:

@@ -9,6 +9,7 @@ from synthprobe_data import SynthprobeError
 from synthprobe_models.scoring.from_code import CodePredictor, load_function
 from synthprobe_models.scoring.predictor import NETWORK, FilePredictor, Predictor
 from synthprobe_models.scoring.preparation import Preparation
+from synthprobe_models.training.exported import WEIGHTS, is_exported
 from synthprobe_models.training.run_folder import RunFolder
 
 HUGGING_FACE: Final = "hf:"
@@ -61,7 +62,8 @@ def find_predictor(
             "--normalise, --multiple and --farther are for functions and modules, not for "
             "predictions or runs."
         )
-    if path.suffix == ".pt" or (path.is_dir() and RunFolder(path).has_run()):
+    trained = path.is_dir() and (RunFolder(path).has_run() or is_exported(path))
+    if trained or path.suffix == ".pt" or path.name == WEIGHTS:
         from synthprobe_models.scoring.from_checkpoint import CheckpointPredictor
 
         return CheckpointPredictor(path, device=device)

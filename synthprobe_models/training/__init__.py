@@ -1,1 +1,1 @@
-"""Training runs: settings, the trainer, checkpoints and run folders."""
+"""Training runs: settings, the trainer, checkpoints, run folders and exported weights."""

@@ -31,7 +31,7 @@ from synthprobe_models.training.settings import TrainSettings
 FORMAT: Final = 1
 _TAKEN_OVER: Final = "assign_to_params_buffers"
 """What lets PyTorch take the tensors of a file, and not their values."""
-_MOST: Final = 2**40
+MOST: Final = 2**40
 """More epochs, steps of an epoch or seconds than any run has."""
 _KEYS: Final = {
     "synthprobe_checkpoint": int,
@@ -117,7 +117,7 @@ class _Output:
         self._file.flush()
 
 
-_UNREADABLE: Final = (
+UNREADABLE: Final = (
     RuntimeError,
     pickle.UnpicklingError,
     EOFError,
@@ -146,15 +146,15 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
         check_parts(content)
     except OSError as error:
         raise FolderError(f"{path} could not be read: {error.strerror}.") from error
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise foreign from error
     if not isinstance(content, dict) or any(
         not isinstance(content.get(key), kind) for key, kind in _KEYS.items()
     ):
         raise foreign
-    if not (0 <= content["epoch"] <= _MOST and 0 <= content["step"] <= _MOST):
+    if not (0 <= content["epoch"] <= MOST and 0 <= content["step"] <= MOST):
         raise foreign
-    if not (0 <= content["seconds"] <= _MOST and math.isfinite(content["loss_sum"])):
+    if not (0 <= content["seconds"] <= MOST and math.isfinite(content["loss_sum"])):
         raise foreign
     if content.pop("synthprobe_checkpoint") != FORMAT:
         raise FolderError(f"{path} is a checkpoint of another version of synthprobe.")
@@ -163,7 +163,7 @@ def load_checkpoint(path: str | Path, device: str | torch.device = "cpu") -> Che
         content["made_by"] = _mapping(json.loads(content.get("made_by", "{}")))
         content["data"] = DataFacts.from_dict(json.loads(content["data"]))
         return Checkpoint(**content)
-    except (*_UNREADABLE, SynthprobeError) as error:
+    except (*UNREADABLE, SynthprobeError) as error:
         raise foreign from error
 
 
@@ -224,5 +224,5 @@ def fitting_checkpoint(name: str) -> Iterator[None]:
         yield
     except torch.cuda.OutOfMemoryError:
         raise
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise FolderError(f"the checkpoint does not fit {name} as it is built now.") from error

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,28 +22,28 @@ from synthprobe_models.files import FolderError, make_folder
 from synthprobe_models.metrics import GAP, directions, generalisation_gap
 from synthprobe_models.networks.counting import count_parameters
 from synthprobe_models.networks.rank_and_color import TWO_TASK, check_same_classes
-from synthprobe_models.plugins import load_timm
 from synthprobe_models.probes import find_probe
-from synthprobe_models.registry import NETWORKS, STRUCTURES
-from synthprobe_models.training.checkpoint import (
-    Checkpoint,
-    check_fitting,
-    load_checkpoint,
-    load_weights,
-)
-from synthprobe_models.training.errors import clear_errors, explained, out_of_memory
+from synthprobe_models.training.checkpoint import Checkpoint
+from synthprobe_models.training.errors import clear_errors, explained
+from synthprobe_models.training.exported import load_trained
+from synthprobe_models.training.loggers import Audience, RunLogger
 from synthprobe_models.training.progress import say
 from synthprobe_models.training.provenance import commit as commit  # others import it from here
 from synthprobe_models.training.provenance import edited_since
+from synthprobe_models.training.restore import (
+    check_inputs,
+    check_known,
+    other_scale,
+    restored,
+    tied_to_positions,
+)
 from synthprobe_models.training.run_folder import RunFolder
 from synthprobe_models.training.run_key import KEY, outdated_run, remove_key, write_key
 from synthprobe_models.training.settings import TrainSettings
-from synthprobe_models.training.trainer import Machine, Trainer, build_network
+from synthprobe_models.training.trainer import Machine, Trainer
 
 PICTURED: Final = 8
 """Samples on a picture of predictions."""
-_FIRST_WEIGHTS: Final = ("pretrained", "checkpoint_path")
-"""Options of timm that name weights to begin with."""
 TRAIN_SEEN: Final = 2_000
 """Training samples that a run is evaluated on, if it is on no others."""
 
@@ -59,6 +58,7 @@ def train_run(
     resume: bool = False,
     force: bool = False,
     command: str | None = None,
+    loggers: Sequence[RunLogger] = (),
 ) -> dict[str, Any]:
     """Train a network to the end, evaluate it, and return what its ``result.json`` says.
 
@@ -80,6 +80,9 @@ def train_run(
         Begin anew in a folder that has a run.
     command
         What the result says it came from.
+    loggers
+        Who is told the figures of every epoch, and those of the end; by the first of several
+        processes alone.
     """
     machine = Machine() if machine is None else machine
     folder = RunFolder(out)
@@ -94,16 +97,34 @@ def train_run(
             key = _note_key(folder, settings, resumed=resumed, said=machine.progress)
         if machine.share.world > 1:
             torch.distributed.barrier()
-        trainer.after_epoch = _observer(trainer, folder, picture_every)
-        trainer.run(resume=resume)
-        if machine.share.world > 1:
-            torch.distributed.barrier()  # nobody leaves while others still wait for its gradients
-        if machine.share.rank != 0:
-            return {}
-        result = _result(trainer, command)
+        audience = Audience(loggers if machine.share.rank == 0 else ())
+        with audience.hearing(folder.path, _told(trainer), trainer.done):
+            trainer.after_epoch = _observer(trainer, folder, picture_every, audience)
+            trainer.run(resume=resume)
+            if machine.share.world > 1:
+                torch.distributed.barrier()  # nobody leaves while others wait for its gradients
+            if machine.share.rank != 0:
+                return {}
+            result = _result(trainer, command)
+            audience.log(trainer.done, _scored(result))
     result[KEY] = key
     folder.finish(result)
     return result
+
+
+def _told(trainer: Trainer) -> dict[str, Any]:
+    """What loggers are told when a run begins."""
+    made_by = {name: trainer.made_by[name] for name in ("version", "commit")}
+    return {**trainer.settings.to_dict(), "content": trainer.source.facts.content, **made_by}
+
+
+def _scored(result: Mapping[str, Any]) -> dict[str, float]:
+    """What loggers are told when a run is complete."""
+    return {
+        f"{split}/{name}": value
+        for split in ("train", VALIDATION, "test")
+        for name, value in result.get(split, {}).items()
+    }
 
 
 def _note_key(
@@ -199,7 +220,7 @@ def evaluate_checkpoint(
     Parameters
     ----------
     path
-        The checkpoint.
+        The checkpoint, the folder of its run, or what was exported from it.
     on
         A file or a folder of shards of the kind that it was trained on; its settings may be
         others, as far as the network can be given such samples.
@@ -215,7 +236,7 @@ def evaluate_checkpoint(
         A folder to write a figure of each of the worst samples into, with the cues that the network
         missed; of RDE only.
     """
-    saved = load_checkpoint(path, device)
+    saved = load_trained(path, device)
     check_known(saved)
     if (edited := edited_since(saved.settings.name, saved.made_by)) is not None:
         say(edited)
@@ -263,35 +284,6 @@ def evaluate_checkpoint(
     return saved, scores
 
 
-def check_known(saved: Checkpoint) -> None:
-    """Raise `SynthprobeError` that names the file of a structure that is not known here.
-
-    The file is only named: a run folder may come from anybody, and loading a file runs its code.
-    """
-    name, where = saved.settings.name, saved.made_by.get("load")
-    load_timm(name)
-    if name in STRUCTURES or name in NETWORKS or not isinstance(where, str):
-        return
-    if where.endswith(".py") and not Path(where).is_file():
-        raise SynthprobeError(
-            f"{name!r} was loaded from {where!r}, which is not there: name the file that has it "
-            f"with --load."
-        )
-    raise SynthprobeError(f"{name!r} was loaded from {where!r}: add --load {where!r}.")
-
-
-def restored(saved: Checkpoint) -> nn.Module:
-    """The network of a checkpoint, with its weights, and so without those that it began with."""
-    chosen = saved.settings.options.items()
-    options = {name: value for name, value in chosen if name not in _FIRST_WEIGHTS}
-    settings = dataclasses.replace(saved.settings, options=options)
-    check_fitting(saved, lambda: build_network(settings, saved.data))
-    with clear_errors():
-        network = build_network(settings, saved.data)
-    load_weights(network, saved)
-    return network
-
-
 def write_picture(
     network: nn.Module,
     samples: ShardDataset | StreamDataset,
@@ -310,56 +302,10 @@ def write_picture(
     write_predictions(path, inputs, rest["target"], prediction)
 
 
-def check_inputs(saved: Checkpoint, samples: ShardDataset, on: str | Path) -> None:
-    """Raise `SynthprobeError` if a network cannot be given these samples, whatever their sizes."""
-    probe = find_probe(samples.dataset)
-    if saved.data.dataset not in (probe.trained_on or (probe.name,)):
-        raise SynthprobeError(
-            f"{on} is a {samples.dataset} dataset: the network was trained on {saved.data.dataset}."
-        )
-    if not len(samples):
-        raise SynthprobeError(f"{on} has no samples in this split.")
-    sample = samples[0]
-    for what, here, there in (
-        ("inputs", sample[probe.input].shape[0], saved.data.input_shape[0]),
-        ("outputs", sample["target"].shape[0], saved.data.outputs),
-    ):
-        if here != there:
-            raise SynthprobeError(
-                f"{on} has {what} of {here} channels: the network was trained with {there}."
-            )
-
-
-def other_scale(saved: Checkpoint, samples: ShardDataset) -> str | None:
-    """Why what a network gives is on another scale than these samples, if it is."""
-    try:
-        find_probe(samples.dataset).check_same_scale(saved.data.config, samples.config)
-    except SynthprobeError as error:
-        return f"the file {error}"
-    return None
-
-
-@contextmanager
-def tied_to_positions(saved: Checkpoint, samples: ShardDataset, on: str | Path) -> Iterator[None]:
-    """Say in one sentence that a network cannot be given pictures or strips of another size."""
-    shape = tuple(samples[0][find_probe(samples.dataset).input].shape)
-    try:
-        yield
-    except Exception as error:  # networks of others say it in any way
-        if shape == saved.data.input_shape or out_of_memory(error):
-            raise
-        there, here = (" x ".join(map(str, s[1:])) for s in (saved.data.input_shape, shape))
-        raise SynthprobeError(
-            f"{on} has samples of {here} positions: {saved.settings.name} is tied to the {there} "
-            f"that it was trained with."
-        ) from error
-
-
 def _observer(
-    trainer: Trainer, folder: RunFolder, picture_every: int
+    trainer: Trainer, folder: RunFolder, picture_every: int, audience: Audience
 ) -> Callable[[Mapping[str, float]], None]:
-    """What is done after an epoch: pictures, and figures for TensorBoard if it is there."""
-    board = _board(folder)
+    """What is done after an epoch: pictures, and figures for loggers."""
 
     def observe(row: Mapping[str, float]) -> None:
         epoch = int(row["epoch"])
@@ -369,10 +315,8 @@ def _observer(
             if isinstance(samples, ShardDataset):
                 shown = shown[: len(samples)]
             write_picture(trainer.network, samples, shown, path, trainer.device)
-        if board is not None:
-            for name in ("loss", "rate"):
-                board.add_scalar(name, row[name], row["step"])
-            board.flush()
+        figures = {name: value for name, value in row.items() if name != "step"}
+        audience.log(int(row["step"]), figures)
 
     return observe
 
@@ -382,14 +326,6 @@ def _held_out(source: Source) -> ShardDataset | StreamDataset:
     if not source.choosing:
         return source.test
     return source.train if source.validation is None else source.validation
-
-
-def _board(folder: RunFolder) -> Any:
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        return None
-    return SummaryWriter(folder.path / "tensorboard")
 
 
 def _result(trainer: Trainer, command: str | None) -> dict[str, Any]:

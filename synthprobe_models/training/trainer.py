@@ -217,6 +217,11 @@ class Trainer:
         """The learning rate of the next step."""
         return float(self.optimizer.param_groups[0]["lr"])
 
+    @property
+    def done(self) -> int:
+        """Steps that are done."""
+        return self.at.epoch * self.feed.steps + self.at.step
+
     def _step(self, model: nn.Module, batch: dict[str, Tensor], whole: int) -> float:
         """One step of the optimiser; the loss of this process' share of the batch."""
         rate = self.rate
@@ -246,9 +251,8 @@ class Trainer:
         """The loss as a number; `DivergedError` if it is none."""
         value = float(loss)
         if not math.isfinite(value):
-            step = self.at.epoch * self.feed.steps + self.at.step
             raise DivergedError(
-                f"the loss is {value} at step {step}, at a learning rate of {rate:.3g}: try a "
+                f"the loss is {value} at step {self.done}, at a learning rate of {rate:.3g}: try a "
                 f"smaller rate, a longer warm-up, or the precision float32."
             )
         return value
@@ -361,6 +365,6 @@ class Trainer:
             self.machine.label or run_label(settings.name, settings.probe, settings.seed),
             epochs=settings.epochs,
             steps=self.feed.steps,
-            done=self.at.epoch * self.feed.steps + self.at.step,
+            done=self.done,
             shown=self.machine.progress and self.machine.share.rank == 0,
         )

@@ -29,12 +29,8 @@ from synthprobe_models.evaluation.rde.missed import check_explainable  # noqa: E
 from synthprobe_models.files import plain_json  # noqa: E402
 from synthprobe_models.losses import find_loss  # noqa: E402
 from synthprobe_models.training.checkpoint import load_checkpoint  # noqa: E402
-from synthprobe_models.training.run import (  # noqa: E402
-    evaluate_checkpoint,
-    restored,
-    tied_to_positions,
-    train_run,
-)
+from synthprobe_models.training.restore import restored, tied_to_positions  # noqa: E402
+from synthprobe_models.training.run import evaluate_checkpoint, train_run  # noqa: E402
 from synthprobe_models.training.settings import TrainSettings  # noqa: E402
 from synthprobe_models.training.trainer import Machine  # noqa: E402
 from tests.models.small_runs import CONFIG, small_file, small_settings  # noqa: E402
