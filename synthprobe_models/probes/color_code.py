@@ -111,7 +111,7 @@ def decide_grouping(found: Evidence) -> Outcome:
 def _brief(found: Evidence) -> str:
     ways = ways_to_all(found)
     test = f"{statistics.fmean(found.test):.0%}"
-    return test if ways is None else f"{test}, {with_half(ways)} of the way"
+    return test if ways is None else f"{test}, {with_half(ways)}"
 
 
 GROUPING: Final = Ability(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import runpy
+import statistics
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -62,22 +63,55 @@ def test_global_context_failed_once_where_the_cue_was_hardly_learnt() -> None:
 
 def structure_far(name: str) -> list[float]:
     """The accuracy far from the difference, seed by seed."""
-    paths = sorted((REACH / "structures" / "runs" / "twins").glob(f"{name}-[0-9].json"))
+    paths = sorted((ROOT / "results" / "abilities" / "runs" / "twins").glob(f"{name}-[0-9].json"))
     assert len(paths) == 5
     return [json.loads(path.read_text("utf-8"))["test"]["far_accuracy"] for path in paths]
 
 
-def test_the_guide_to_profiles_says_what_the_matrix_has() -> None:
+def answers_of(probe: str) -> dict[str, str]:
+    """By structure: its answer in the matrix."""
+    with open(ROOT / "results" / "abilities" / "matrix.csv", newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["probe"] == probe and row["test"]]
+    return {row["structure"]: row["answer"] for row in rows}
+
+
+@pytest.mark.parametrize("probe", ["centered-square", "color-code", "twins"])
+def test_the_guide_to_profiles_counts_the_answers_of_the_matrix(probe: str) -> None:
     guide = (ROOT / "docs" / "how-to" / "profile.md").read_text("utf-8")
-    with open(REACH / "structures" / "matrix.csv", newline="", encoding="utf-8") as file:
-        answers = {row["structure"]: row["answer"] for row in csv.DictReader(file) if row["test"]}
-    counts = Counter(answers.values())
-    assert f"{counts['yes']} *yes*, {counts['in part']} *in part*, {counts['no']} *no*" in guide
-    assert sum(counts.values()) == len(answers) == 32
-    for name, answer in answers.items():  # exactly half, in every seed
+    counts = Counter(answers_of(probe).values())
+    assert sum(counts.values()) == (19 if probe == "color-code" else 35)
+    kinds = [kind for kind in ("yes", "in part", "no", "not learnt") if counts[kind]]
+    assert ", ".join(f"{counts[kind]} *{kind}*" for kind in kinds) in guide
+
+
+def test_what_has_no_reach_is_right_in_exactly_half_in_every_seed() -> None:
+    for name, answer in answers_of("twins").items():
         assert (structure_far(name) == 5 * [0.5]) == (answer == "no")
     assert [sum(far > 0.9 for far in structure_far(name)) for name in PARTLY] == [4, 4, 3]
     assert round(min(structure_far("ssa")), 2) == 0.89
+
+
+def structure_tests(probe: str, name: str) -> list[dict[str, float]]:
+    """The figures on test samples, seed by seed."""
+    paths = sorted((ROOT / "results" / "abilities" / "runs" / probe).glob(f"{name}-[0-9].json"))
+    assert len(paths) == 5
+    return [json.loads(path.read_text("utf-8"))["test"] for path in paths]
+
+
+def test_the_guide_to_profiles_says_what_the_runs_have_of_the_other_abilities() -> None:
+    for name, answer in answers_of("centered-square").items():
+        if answer == "no" and name != "mlp-mixer":
+            assert [test["iou"] for test in structure_tests("centered-square", name)] == 5 * [0.04]
+    mixer = structure_tests("centered-square", "mlp-mixer")
+    assert max(test["iou"] for test in mixer) < 0.045
+    codes = {
+        name: [test["masked_code_accuracy"] for test in structure_tests("color-code", name)]
+        for name in answers_of("color-code")
+    }
+    by_content = [name for name, answer in answers_of("color-code").items() if answer == "yes"]
+    assert min(statistics.fmean(codes[name]) for name in by_content) > 0.985
+    lambdas = [statistics.fmean(codes[name]) for name in codes if name.startswith("lambda")]
+    assert 0.895 < min(lambdas) < max(lambdas) < 0.935
 
 
 def test_the_pages_are_those_of_the_results(tmp_path: Path) -> None:
