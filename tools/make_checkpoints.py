@@ -3,7 +3,7 @@
     python tools/make_checkpoints.py
     python tools/make_checkpoints.py twins-lambda-pe
 
-The structures are those whose rows in results/reach and results/abilities are among the best. Each
+The structures are those whose rows in results/abilities are among the best. Each
 is one run, seed 0, as a profile of the preset quick trains it.
 """
 
@@ -27,7 +27,7 @@ from synthprobe_models.training.trainer import Machine
 HERE = Path(__file__).parents[1] / "results" / "checkpoints"
 ROWS = {
     "twins-lambda-pe": ("lambda-pe", "twins"),
-    "centered-square-lambda-local-19": ("lambda-local-19", "centered-square"),
+    "centered-square-inception": ("inception", "centered-square"),
     "color-code-transformer": ("transformer", "color-code"),
 }
 MOST_BYTES = 1_000_000

@@ -48,7 +48,7 @@ def model_card(
     epochs = f"{saved.epoch} of {saved.settings.epochs} epochs"
     entry = STRUCTURES.get(saved.settings.name) or NETWORKS.get(saved.settings.name)
     title = "" if entry is None else _plain(f"{entry.title} ({entry.source})".replace(" ()", ""))
-    ability = "" if probe.ability is None else f" It asks for {probe.ability.name}."
+    ability = "" if probe.ability is None else f" The ability that it tests: {probe.ability.name}."
     lines = [
         "---",
         f"license: {license_name}",
