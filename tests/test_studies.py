@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import runpy
+import statistics
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -91,3 +92,49 @@ def test_one_layer_with_lim_sees_54_of_784_positions_and_four_see_all() -> None:
     assert seen["iwsa"][0] == 54
     assert seen["iwsa"][-1] == 784
     assert seen["iwsa"] == sorted(seen["iwsa"])
+
+
+RESULTS = Path(__file__).parent.parent / "results" / "studies"
+COMMITTED = [name for name in STUDIES if (RESULTS / f"{name}.md").exists()]
+
+
+def shares(study: str, row: str) -> list[list[float]]:
+    """Of each seed: what is right at each distance, from the nearest on."""
+    results = TOOL["read_results"](RESULTS / "runs" / study, STUDIES[study])[row]
+    counts = [result["order"]["by_distance"].values() for result in results]
+    return [[count["share"] for count in one if count["of"]] for one in counts]
+
+
+@pytest.mark.parametrize("name", COMMITTED)
+def test_a_committed_page_is_that_of_its_results(name: str) -> None:
+    study = STUDIES[name]
+    results = TOOL["read_results"](RESULTS / "runs" / name, study)
+    page = (RESULTS / f"{name}.md").read_text("utf-8")
+    assert study.findings
+    assert study.findings in page
+    for row in study.rows:
+        found = results[row.key]
+        assert len(found) == study.seeds
+        (line,) = [line for line in page.splitlines() if f"| {row.group} | {row.title} |" in line]
+        for metric in study.metrics:
+            assert TOOL["_cell"]([one["test"].get(metric) for one in found]) in line
+
+
+def test_what_the_page_of_encoders_says() -> None:
+    far = {name: [one[3:] for one in shares("encoders", name)] for name in ("vit", "anynet")}
+    every = [
+        result["test"]
+        for name in ("resnet-18", "resnet-34", "efficientnet")
+        for result in TOOL["read_results"](RESULTS / "runs" / "encoders", STUDIES["encoders"])[name]
+    ]
+    assert sorted(round(test["far_accuracy"], 3) for test in every)[:2] == [0.979, 0.981]
+    near = [test["near_accuracy"] for test in every]
+    assert 0.88 < min(near) < max(near) < 0.945
+    assert [round(one[0], 3) for one in shares("encoders", "anynet")] == 3 * [0.997]
+    assert [round(one[-1], 3) for one in far["anynet"]] == 3 * [0.501]
+    assert min(min(one) for one in shares("encoders", "vit")) > 0.97
+    for name in ("resnet-50", "wide-resnet-50", "googlenet", "mobilenet-v2-encoder"):
+        assert statistics.fmean(one[0] for one in shares("encoders", name)) < 0.85
+    unet = shares("encoders", "unet")
+    assert round(min(unet[0]), 3) >= 0.999
+    assert max(abs(share - 0.5) for share in unet[1][2:]) < 0.002

@@ -74,6 +74,8 @@ class Study:
     and all of these in one panel."""
     claim: bool = False
     """Whether the page begins with what stacks of layers see."""
+    findings: str = ""
+    """What the figures say; a test holds it to the committed results."""
 
 
 TWINS: Final = {"train": 8_000, "validation": 0, "test": 1_000}
@@ -117,11 +119,17 @@ def encoder_rows() -> list[Row]:
         Row(
             key=name,
             title=name,
-            group="encoders" if index else "U-Net",
+            group=_group_of_encoder(name),
             settings={"name": name, "width": width, "options": options.get(name, {})},
         )
-        for index, (name, width) in enumerate(widths.items())
+        for name, width in widths.items()
     ]
+
+
+def _group_of_encoder(name: str) -> str:
+    if name == "unet":
+        return "U-Net"
+    return "residual networks" if "resnet" in name else "other encoders"
 
 
 def optimiser_rows() -> list[Row]:
@@ -288,6 +296,14 @@ STUDIES: Final[Mapping[str, Study]] = {
         seeds=3,
         metrics=("near_accuracy", "far_accuracy"),
         figure="distance",
+        findings="ResNet-18, ResNet-34 and EfficientNet know the order better far from the cue "
+        "(98% or more in nearly every seed, 97.9% in one) than near it (88% to 94%). AnyNet knows "
+        "it best near the cue (99.7% in every seed) and loses it on the way: 33 to 48 pixels from "
+        "it every seed is at 50.1%. The vision transformer is the same everywhere, at 97% or "
+        "more in every seed and at every distance. ResNet-50, Wide ResNet, GoogLeNet and "
+        "MobileNetV2 have learnt less in these steps. The U-Net differs from seed to seed: one "
+        "knows 99.9% or more at every distance, one is at half from 10 pixels on. "
+        "Three seeds are too few to compare rows by a test.",
     ),
     "optimisers": Study(
         title="The optimisers of the course notes, loss against steps",
@@ -410,7 +426,9 @@ def write_pages(out: Path, name: str, study: Study) -> None:
     if study.claim:
         lines += [*seen_by_stacks(), ""]
     lines += [f"![{study.title}]({name}.png)", "", *grid(table), ""]
-    lines += ["Figures of several seeds are the mean, and the lowest and the highest.", ""]
+    if study.seeds > 1:
+        lines += ["Figures are the mean over seeds, and the lowest and the highest.", ""]
+    lines += [f"**What they say.** {study.findings}", ""] if study.findings else []
     every = [result for found in results.values() for result in found]
     write_text(out / f"{name}.md", "\n".join([*lines, *origins(every)]) + "\n")
     text = io.StringIO()
