@@ -14,12 +14,12 @@ from synthprobe_data.kernel import kernel
 from synthprobe_data.random import STREAM_LENGTH, open_stream, shuffle, stream_key
 from synthprobe_data.rde.columns import COLUMNS
 from synthprobe_data.rde.config import MAX_RECTANGLES, RdeConfig
-from synthprobe_data.rde.demands import demand_words
+from synthprobe_data.rde.demands import demand_words, demanded
 from synthprobe_data.rde.kernels.certificate import Room, certify, empty_room
 from synthprobe_data.rde.kernels.colors import draw_palette
 from synthprobe_data.rde.kernels.cue_distance import Search, empty_search
 from synthprobe_data.rde.kernels.cues import Cues, empty_cues, find_cues
-from synthprobe_data.rde.kernels.demands import meets_demands
+from synthprobe_data.rde.kernels.demands import has_demands, meets_demands
 from synthprobe_data.rde.kernels.difficulty import difficulty_block
 from synthprobe_data.rde.kernels.grid import Grid, compress, empty_grid, empty_sides
 from synthprobe_data.rde.kernels.place import (
@@ -71,7 +71,8 @@ class Workspace(NamedTuple):
     trial: Grid
     cues: Cues
     room: Room
-    search: Search
+    search: Search | None
+    """``None`` where nothing is demanded of a scene: then no kernel has the code for it."""
     canvas: Canvas
     rank: NDArray[np.uint8]
     rank_of_label: NDArray[np.uint8]
@@ -110,7 +111,7 @@ def prepare_settings(settings: Settings, colored: Colored, blur: float) -> Prepa
             trial=empty_grid(),
             cues=empty_cues(),
             room=empty_room(),
-            search=empty_search(),
+            search=empty_search() if demanded(settings) else None,
             canvas=empty_canvas(settings.height, settings.width, weights),
             rank=np.zeros(MAX_RECTANGLES, np.uint8),
             rank_of_label=np.zeros(MAX_RECTANGLES + 1, np.uint8),
@@ -150,7 +151,7 @@ def generate_with_tally(
         prepared.weights,
         prepared.workspace,
         tally,
-        block.get("palette", NO_PALETTES),
+        block.get("palette"),
         block["above"],
         block["color"],
         block["image"].reshape(count, config.height, 3 * config.width),
@@ -196,7 +197,7 @@ def _fill_block(
     weights: NDArray[np.uint32],
     work: Workspace,
     tally: NDArray[np.int64],
-    palettes: NDArray[np.uint8],
+    palettes: NDArray[np.uint8] | None,
     above: NDArray[np.uint8],
     color: NDArray[np.uint8],
     image: NDArray[np.uint8],
@@ -240,16 +241,17 @@ def give_colors(
     settings: Settings,
     work: Workspace,
     palette: NDArray[np.uint8],
-    palettes: NDArray[np.uint8],
+    palettes: NDArray[np.uint8] | None,
     s: int,
 ) -> bool:
     """Give out the colours of row s: a permutation of the palette, or a palette of its own.
 
-    The palette of its own is written to ``palettes``, too. False if none could be drawn.
+    The palette of its own is written to ``palettes``, too, which is ``None`` where there is none.
+    False if none could be drawn.
     """
     for i in range(len(work.permutation)):
         work.permutation[i] = i
-    if settings.apart == 0:
+    if palettes is None:
         shuffle(work.stream, work.permutation)
         return True
     if not draw_palette(work.stream, settings.apart, palette):
@@ -330,9 +332,7 @@ def draw_scene(settings: Settings, work: Workspace, tally: NDArray[np.int64]) ->
 @kernel
 def most_draws(settings: Settings) -> int:
     """How many scenes are drawn for one sample before the settings are given up."""
-    if settings.min_depth + settings.min_cue_distance + settings.min_convexity_only > 0:
-        return MAX_DEMANDED_DRAWS
-    return MAX_DRAWS
+    return MAX_DEMANDED_DRAWS if has_demands(settings) else MAX_DRAWS
 
 
 @kernel

@@ -13,7 +13,7 @@ from synthprobe_data.kernel import kernel
 from synthprobe_data.rde.generate import Workspace
 from synthprobe_data.rde.kernels.certificate import certify
 from synthprobe_data.rde.kernels.cues import find_cues
-from synthprobe_data.rde.kernels.demands import meets_demands
+from synthprobe_data.rde.kernels.demands import has_demands, meets_demands
 from synthprobe_data.rde.kernels.grid import compress
 from synthprobe_data.rde.kernels.place import Settings, overlap
 from synthprobe_data.rde.kernels.ranks import find_ranks
@@ -73,7 +73,7 @@ def both_meet_demands(settings: Settings, work: Workspace, n: int, k: int) -> bo
 
     The sides in the workspace are as before then, but not what follows from them.
     """
-    if settings.min_depth + settings.min_cue_distance + settings.min_convexity_only == 0:
+    if not has_demands(settings):
         return True
     met = True
     for _ in range(2):

@@ -14,7 +14,6 @@ from synthprobe_data.kernel import kernel
 from synthprobe_data.random import draw_below, open_stream, stream_key
 from synthprobe_data.rde.demands import demand_words, demanded
 from synthprobe_data.rde.generate import (
-    NO_PALETTES,
     Prepared,
     Workspace,
     copy_palette,
@@ -167,7 +166,7 @@ def _fill(
         prepared.picture.workspace,
         prepared.twins,
         tally,
-        block.get("palette", NO_PALETTES),
+        block.get("palette"),
         block["distance"],
         block["pair"],
         block["above"],
@@ -213,7 +212,7 @@ def _fill_block(
     work: Workspace,
     twins: Twins,
     tally: NDArray[np.int64],
-    palettes: NDArray[np.uint8],
+    palettes: NDArray[np.uint8] | None,
     distance: NDArray[np.uint16],
     pair: NDArray[np.uint8],
     above: NDArray[np.uint8],
@@ -234,7 +233,7 @@ def _fill_block(
         open_stream(work.stream, key, start // 2 + p)
         if not give_colors(picture, work, palette, palettes, 2 * p):
             return -1 - p
-        if len(palettes):
+        if palettes is not None:
             copy_palette(palette, palettes, 2 * p + 1)
         chosen = draw_below(work.stream, bands.number)
         n = exchanged = 0
