@@ -180,14 +180,19 @@ def cache_of(function: Callable[..., Any], *, part: bool = False) -> KernelCache
     return NoCache() if cache_folder() is None else kind(function)
 
 
+def has_writable_cache() -> bool:
+    """Whether another process finds what this one has compiled."""
+    folder = cache_folder()
+    return folder is not None and os.access(folder, os.W_OK)
+
+
 def announce_compiling() -> None:
     """Say that kernels are compiled, once in a process and only where somebody asked for it."""
     global _announced
     if announce is None or _announced:
         return
     _announced = True
-    folder = cache_folder()
-    if folder is None or not os.access(folder, os.W_OK):
+    if not has_writable_cache():
         where = f"{user_cache()} cannot be written to, so this happens in every run"
         announce(f"compiling kernels, about 10 s: {where} (NUMBA_CACHE_DIR names another folder)")
     else:

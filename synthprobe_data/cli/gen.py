@@ -8,6 +8,7 @@ import json
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -222,13 +223,14 @@ def _load() -> Callable[[list[str]], int]:
 
 def _run(arguments: list[str]) -> int:
     from synthprobe_data.cli.compiling import compiling_announced
+    from synthprobe_data.generation.beside import start_beside
     from synthprobe_data.registry import DATASETS
 
     if arguments:
         DATASETS.get(arguments[0])  # says why it cannot be loaded, if it cannot
     given = _parse(arguments)
     given.arguments = arguments
-    with compiling_announced(_PROGRAM):
+    with compiling_announced(_PROGRAM, beside=partial(start_beside, given.dataset)):
         return _generate(given)
 
 
