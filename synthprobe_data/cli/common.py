@@ -56,6 +56,7 @@ def run_command(
     words = list(sys.argv[1:] if arguments is None else arguments)
     if not _has_output(program):
         return EXIT_BAD_INPUT
+    _keep_to_one_thread()
     output = _Output(sys.stdout)
     voice.set_level(voice.USUAL)
     with _handled(signal.SIGTERM, _end), contextlib.redirect_stdout(output):
@@ -84,6 +85,16 @@ def run_command(
             return _said(program, "interrupted.", EXIT_INTERRUPTED)
         finally:
             output.end()
+
+
+def _keep_to_one_thread() -> None:
+    """Let NumPy multiply with one thread, unless somebody has said how many.
+
+    Its matrices are small here: more threads gain nothing, and on a busy machine they wait for one
+    another for as long as a whole run takes.
+    """
+    if "numpy" not in sys.modules:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @contextlib.contextmanager

@@ -362,3 +362,29 @@ def test_so_many_workers_are_refused(
     assert len(said) == 2
     assert all(f"workers is {workers}: it must be a whole number from 1 to" in s for s in said)
     assert os.listdir(tmp_path) == []
+
+
+THREADS = """
+import os, sys
+from synthprobe_data.cli.common import run_command
+run_command("x", lambda: lambda words: print(os.environ["OPENBLAS_NUM_THREADS"]) or 0, [])
+"""
+
+
+@pytest.mark.parametrize(("given", "threads"), [(None, "1"), ("3", "3")])
+def test_a_command_multiplies_with_one_thread_unless_told_otherwise(
+    given: str | None, threads: str
+) -> None:
+    environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"}
+    if given is not None:
+        environment["OPENBLAS_NUM_THREADS"] = given
+    done = subprocess.run(
+        [sys.executable, "-c", THREADS], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"{threads}\n"
+
+
+def test_a_program_that_has_numpy_keeps_its_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    assert run_command("x", lambda: lambda words: 0, []) == 0
+    assert "OPENBLAS_NUM_THREADS" not in os.environ
