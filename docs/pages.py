@@ -140,6 +140,8 @@ def _of_parser(parser: argparse.ArgumentParser) -> Iterator[str]:
             hidden = action.help == argparse.SUPPRESS
             if hidden or action.dest in ("help", "version", "quiet", "verbose"):
                 continue
+            if isinstance(action, argparse._SubParsersAction):
+                continue  # each has a heading of its own
             shown = argparse.HelpFormatter(parser.prog)._format_action_invocation(action)
             helped = (action.help or "").replace("%%", "%")
             yield from [f"`{shown}`", f": {_escaped(helped)}", ""]
@@ -148,7 +150,9 @@ def _of_parser(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"([*_\[\]<>|`])", r"\\\1", text)
+    """A help text as Markdown; options are code, or two hyphens would be typeset as a dash."""
+    text = re.sub(r"([*_\[\]<>|`])", r"\\\1", text)
+    return re.sub(r"(?<![\w-])--[a-z][a-z-]*", r"`\g<0>`", text)
 
 
 def _names(package: str, _page: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html.parser
+import itertools
 import os
 import re
 import subprocess
@@ -85,6 +86,23 @@ def test_the_reference_has_every_public_name_and_every_option(site: Path) -> Non
     commands = (site / "reference" / "commands.html").read_text("utf-8")
     for option in ("--n-rectangles", "--repair", "--optimizer-options", "--print-completion"):
         assert option in commands
+    assert "DATASET</span></code> :" not in commands  # a name without a meaning
+
+
+def test_no_page_shows_an_option_with_a_dash_for_its_two_hyphens(site: Path) -> None:
+    wrong = [
+        f"{page.name}: {found}"
+        for page in site.rglob("*.html")
+        for found in re.findall(r"(?<!\w)–[a-z][\w-]*", page.read_text("utf-8"))
+    ]
+    assert wrong == []
+
+
+def test_no_page_has_a_heading_right_under_the_same_one(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        heads = re.findall(r"<h[1-6]>(.*?)<a|<p>", page.read_text("utf-8"))
+        pairs = itertools.pairwise(heads)  # empty where a paragraph begins
+        assert [one for one, next_one in pairs if one and one == next_one] == [], page
 
 
 def python_of(page: Path) -> str:

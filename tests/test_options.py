@@ -12,7 +12,11 @@ pytest.importorskip("torch")
 from synthprobe_data.cli import gen, shards
 from synthprobe_models.cli import main as probe
 
-OLD_NAMES = {("synthprobe-shards verify", "--sample"), ("synthprobe-probe score", "--limit")}
+OLD_NAMES = {
+    ("synthprobe-shards verify", "--sample"),
+    ("synthprobe-probe score", "--limit"),
+    ("synthprobe-probe export", "--license"),
+}
 """Options that have another name now; the old one still works."""
 OF_SEVERAL_KINDS = {"--out", "--rows"}
 """What is written, and which rows, is another thing in each command."""
@@ -55,6 +59,25 @@ def test_an_option_takes_the_same_kind_of_value_in_every_command() -> None:
             kinds[action.option_strings[-1]].add((action.metavar, type(action).__name__))
     several = {option for option, found in kinds.items() if len(found) > 1}
     assert several == OF_SEVERAL_KINDS
+
+
+def test_a_licence_is_named_by_one_option_in_every_command() -> None:
+    named = {
+        (name, option)
+        for name, action in OPTIONS
+        if action.help != argparse.SUPPRESS
+        for option in action.option_strings
+        if option.startswith("--licen")
+    }
+    assert named == {
+        ("synthprobe-probe export", "--licence"),
+        ("synthprobe-probe score", "--licence"),
+    }
+
+
+def test_the_help_of_an_option_is_more_than_its_default() -> None:
+    for name, action in OPTIONS:
+        assert not (action.help or "").startswith("("), (name, action.option_strings)
 
 
 def test_every_command_has_what_all_have() -> None:

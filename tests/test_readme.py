@@ -54,8 +54,8 @@ def test_the_commands_on_data_say_what_the_readme_shows(
     assert without_times(capsys.readouterr().out) in shown
     assert shards.main(verify) == 0
     said = without_times(capsys.readouterr().out)
-    (end,) = (text for text in shown if text.startswith("     certificate"))
-    assert said.endswith(end)
+    (end,) = (text for text in shown if text.startswith("...\n     certificate"))
+    assert said.endswith(end.removeprefix("...\n"))
 
 
 def test_the_structure_of_the_readme_is_known_to_every_probe_and_to_the_command(
@@ -80,9 +80,11 @@ def test_the_structure_of_the_readme_is_known_to_every_probe_and_to_the_command(
     finally:
         del STRUCTURES["cross"]
     said = capsys.readouterr().out
-    (shown,) = (text for text in blocks("") if text.startswith("one layer, 28 x 28"))
+    (shown,) = (text for text in blocks("") if text.startswith("...\none layer, 28 x 28"))
+    before, *lines, after = shown.splitlines()
+    assert before == after == "..."  # more is said than is shown, and the README says so
     # Errors differ from machine to machine, and with the width: not what they say.
-    for line in shown.splitlines():
+    for line in lines:
         assert line.partition("error")[0] in said
 
 

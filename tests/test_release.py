@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 @pytest.fixture(scope="module")
 def tracked() -> list[str]:
     try:
-        words = ["git", "-C", str(ROOT), "ls-files", *check_release.PACKAGES]
+        words = ["git", "-C", str(ROOT), "ls-files"]
         done = subprocess.run(words, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("this is no checkout")
@@ -40,8 +40,16 @@ def packed(folder: Path, names: list[str]) -> tuple[Path, Path]:
 
 def test_a_file_that_is_missing_is_named(tmp_path: Path, tracked: list[str]) -> None:
     assert check_release.missing_files(*packed(tmp_path, tracked)) == []
-    missing = check_release.missing_files(*packed(tmp_path, tracked[1:]))
-    assert missing == [f"a.whl has no {tracked[0]}", f"a.tar.gz has no {tracked[0]}"]
+    one = next(name for name in tracked if name.startswith(check_release.PACKAGES))
+    missing = check_release.missing_files(*packed(tmp_path, [n for n in tracked if n != one]))
+    assert missing == [f"a.whl has no {one}", f"a.tar.gz has no {one}"]
+
+
+def test_a_file_beside_the_packages_is_needed_in_the_archive_alone(
+    tmp_path: Path, tracked: list[str]
+) -> None:
+    files = packed(tmp_path, [name for name in tracked if name != "CITATION.cff"])
+    assert check_release.missing_files(*files) == ["a.tar.gz has no CITATION.cff"]
 
 
 def test_what_is_too_large_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,3 +76,14 @@ def test_only_the_job_that_publishes_may_ask_for_an_identity() -> None:
     assert publish["permissions"] == {"id-token": "write"}
     assert publish["needs"] == "build"
     assert "secrets." not in json.dumps(workflow)
+
+
+def test_what_is_published_was_tried_on_another_python_than_it_was_built_with() -> None:
+    workflow = yaml.safe_load((ROOT / ".github/workflows/publish.yml").read_text("utf-8"))
+    steps = workflow["jobs"]["build"]["steps"]
+    (setup,) = (step["with"] for step in steps if "setup-python" in step.get("uses", ""))
+    (made,) = (step["run"] for step in steps if "make release" in step.get("run", ""))
+    pythons = dict(word.split("=python") for word in made.split() if "=" in word)
+    assert set(pythons) == {"PYTHON", "OTHER_PYTHON"}
+    assert sorted(pythons.values()) == sorted(setup["python-version"].split())
+    assert pythons["PYTHON"] != pythons["OTHER_PYTHON"]

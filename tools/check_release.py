@@ -53,7 +53,7 @@ def wrong_sizes(*paths: Path) -> list[str]:
 
 
 def missing_files(wheel: Path, source: Path) -> list[str]:
-    """Files of the packages that are not in the wheel, or files at all not in the archive."""
+    """What a checkout has and these lack: the wheel of the packages, the archive of everything."""
     listed = subprocess.run(
         ["git", "-C", str(ROOT), "ls-files"], capture_output=True, text=True, check=True
     )
@@ -64,7 +64,7 @@ def missing_files(wheel: Path, source: Path) -> list[str]:
     ours = {name for name in tracked if name.startswith(tuple(f"{one}/" for one in PACKAGES))}
     return [
         *(f"{wheel.name} has no {name}" for name in sorted(ours - in_wheel)),
-        *(f"{source.name} has no {name}" for name in sorted(ours - in_source)),
+        *(f"{source.name} has no {name}" for name in sorted(tracked - in_source)),
     ]
 
 

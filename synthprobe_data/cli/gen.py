@@ -170,7 +170,8 @@ def _add_command(commands: Any, dataset: Dataset) -> None:
         settings.add_argument(
             "--level",
             choices=dataset.levels,
-            help=f"settings that belong together; what is given beside it stays. {meanings}",
+            help="settings that belong together, instead of a config's; options that are given "
+            f"beside it stay. {meanings}",
         )
 
 
@@ -244,9 +245,23 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     if named is None and not given.print_config:
         given.parser.error("the following arguments are required: --out")
     if given.config is not None:
-        given.parser.set_defaults(**defaults_from(given.config, DATASETS[given.dataset]))
+        dataset = DATASETS[given.dataset]
+        found = defaults_from(given.config, dataset)
+        if getattr(given, "level", None) is not None:
+            found = {name: value for name, value in found.items() if name not in _leveled(dataset)}
+        given.parser.set_defaults(**found)
         given = parser.parse_args(arguments)
     return given
+
+
+def _leveled(dataset: Dataset) -> set[str]:
+    """The settings in which levels differ: an option ``--level`` is over all of a file's."""
+    from synthprobe_data.config import least_settings
+
+    levels = [level.settings({}) for level in dataset.levels.values()]
+    names = {name for name in levels[0] if any(one[name] != levels[0][name] for one in levels)}
+    # A range such as 3..10 comes from a file as one value of the setting that it belongs to.
+    return names | {name for name, low in least_settings(dataset.config).items() if low in names}
 
 
 def _generate(given: argparse.Namespace) -> int:

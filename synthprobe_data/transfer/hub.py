@@ -155,6 +155,10 @@ def said_of(name: str) -> Iterator[None]:
     except (errors.HfHubHTTPError, OSError, ValueError, RuntimeError) as error:
         if isinstance(error, SynthprobeError):
             raise
+        if getattr(getattr(error, "response", None), "status_code", None) in (401, 403):
+            raise SynthprobeError(
+                f"{name}: you may not: hf auth login, or another HF_TOKEN."
+            ) from None
         raise SynthprobeError(f"{name}: {_first(error)}") from None
     except Exception as error:  # the library that it is built on has errors of its own
         if type(error).__module__.partition(".")[0] not in ("httpx", "httpx2", "huggingface_hub"):

@@ -27,13 +27,19 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
     command.add_argument(
         "--out", type=Path, required=True, metavar="FOLDER", help="folder to write"
     )
-    command.add_argument("--format", choices=FORMATS, default=FORMATS[0], help="(safetensors)")
     command.add_argument(
-        "--license",
+        "--format",
+        choices=FORMATS,
+        default=FORMATS[0],
+        help=f"how the weights are written ({FORMATS[0]})",
+    )
+    command.add_argument(
+        "--licence",
         default=LICENSE,
         metavar="NAME",
         help=f"licence of the weights, as the Hub names it ({LICENSE})",
     )
+    command.add_argument("--license", dest="licence", help=argparse.SUPPRESS)  # its old name
     command.add_argument("--force", action="store_true", help="replace an earlier export")
     command.add_argument("--json", action="store_true", help="as JSON, for programs")
     return command
@@ -42,7 +48,7 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
 def _export(given: argparse.Namespace) -> int:
     from synthprobe_models.training.exported import export_run
 
-    out = export_run(given.run, given.out, force=given.force, license_name=given.license)
+    out = export_run(given.run, given.out, force=given.force, license_name=given.licence)
     files = {path.name: path.stat().st_size for path in sorted(out.iterdir())}
     if given.json:
         print(json.dumps({"out": str(out), "files": files}, indent=1))

@@ -120,7 +120,9 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
     )
     board.add_argument("--who", metavar="NAME", help="who submits it")
     board.add_argument(
-        "--licence", metavar="SPDX", help="licence of the predictions or the weights"
+        "--licence",
+        metavar="NAME",
+        help="licence of the predictions or the weights, as SPDX names it",
     )
     board.add_argument("--link", metavar="URL", help="where it can be found")
     board.add_argument(

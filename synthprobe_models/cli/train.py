@@ -347,7 +347,7 @@ def _add_run_options(command: argparse.ArgumentParser, *, config: bool = False) 
             type=Path,
             metavar="FILE",
             help="take NAME, --on and the settings from a TOML file, as --print-config writes it, "
-            "or from the folder of a run; options override it",
+            "or all but --on from the folder of a run; options override it, and it --preset",
         )
         command.add_argument(
             "--print-config",

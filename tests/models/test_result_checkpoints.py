@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -47,3 +49,19 @@ def test_fresh_samples_give_the_figures_that_are_recorded(folder: Path, tmp_path
     assert METRICS[measure].higher_is_better
     assert scores.metrics[measure] > 0.98
     assert count_parameters(load_exported(folder)) == result["parameters"]
+
+
+def test_the_commands_of_the_page_score_what_its_table_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from synthprobe_data.cli import gen
+    from synthprobe_models.cli.main import main
+
+    (text,) = re.findall(r"^```sh\n(.*?)^```", (HERE / "README.md").read_text("utf-8"), re.M | re.S)
+    make, score = (shlex.split(line) for line in text.splitlines())
+    monkeypatch.chdir(tmp_path)
+    assert gen.main(make[1:]) == 0
+    capsys.readouterr()
+    assert score[2] == "results/checkpoints/centered-square-inception"
+    assert main([score[1], str(HERE / "centered-square-inception"), *score[3:], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["metrics"]["iou"] > 0.999

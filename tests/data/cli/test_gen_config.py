@@ -57,6 +57,21 @@ def test_options_are_over_the_file_and_the_file_over_the_defaults(
     assert table["settings"]["n_vis"] == 5
 
 
+@pytest.mark.parametrize("dataset", ["rde", "twins"])
+@pytest.mark.parametrize("before", ["easy", "paper", "hard"])
+@pytest.mark.parametrize("level", ["easy", "paper", "hard"])
+def test_a_level_is_over_all_that_levels_set_in_the_file_and_options_are_over_both(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], dataset: str, before: str, level: str
+) -> None:
+    config = tmp_path / "settings.toml"
+    config.write_text(printed([dataset, "--level", before, "--blur", "0.5"], capsys), "utf-8")
+    options = ["--blur", "0.5", "--level", level]
+    found = printed([dataset, "--config", str(config), "--level", level], capsys)
+    assert found == printed([dataset, *options], capsys)
+    found = printed([dataset, "--config", str(config), "--level", level, "--n-vis", "7"], capsys)
+    assert found == printed([dataset, *options, "--n-vis", "7"], capsys)
+
+
 def test_every_dataset_prints_a_config_that_it_takes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

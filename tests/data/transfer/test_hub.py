@@ -294,6 +294,15 @@ def test_a_wrong_token_and_a_missing_repository_are_said_in_one_sentence(
     assert "hf_another" not in said
 
 
+def test_who_may_not_write_is_told_how_to_log_in(
+    hub: Hub, folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_another")
+    assert main(["push", str(folder), REPO]) == 2
+    said = capfd.readouterr().err
+    assert said == f"synthprobe-shards: {REPO}: you may not: hf auth login, or another HF_TOKEN.\n"
+
+
 def test_without_the_library_it_says_what_to_install(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,6 +62,9 @@ def test_options_are_over_the_file_and_the_file_over_the_preset(
     assert settings["schedule_options"] == {"floor": 0.5}
     preset = tomllib.loads(printed(["unet", "--on", data], capsys))["settings"]
     assert settings["batch"] == preset["batch"]
+    words = ["--config", str(config), "--preset", "paper"]  # one that is named gives way, too
+    named = tomllib.loads(printed(words, capsys))["settings"]
+    assert (named["epochs"], named["rate"]) == (7, 0.25)
 
 
 def test_a_stream_has_its_settings_in_the_config(
