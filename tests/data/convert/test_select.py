@@ -262,6 +262,16 @@ def test_bad_input_gets_one_sentence(
     assert os.listdir(tmp_path) == []
 
 
+def test_a_selection_never_replaces_what_it_is_from(source: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link.h5"
+    link.symlink_to(source)
+    before = source.read_bytes()
+    for out in (source, link):
+        with pytest.raises(SynthprobeError, match="selected from: write to another file"):
+            select(source, out, rows="1", force=True)
+    assert source.read_bytes() == before
+
+
 def test_damaged_rows_are_not_selected_from(source: Path, tmp_path: Path) -> None:
     path = Path(shutil.copy(source, tmp_path / "rde.h5"))
     with h5py.File(path, "r+") as file:
