@@ -62,7 +62,7 @@ def select(
         Show a progress bar, or lines now and then where there is no terminal.
     """
     out = Path(out)
-    if out.exists() and out.samefile(path):
+    if out.exists() and Path(path).exists() and out.samefile(path):
         raise SynthprobeError(f"{out} is what samples are selected from: write to another file.")
     check_target(out, force=force)
     if where is None and rows is None:
