@@ -33,6 +33,8 @@ from synthprobe_models.training.trainer import Machine, Trainer  # noqa: E402
 
 STEPS = 3
 """Of an epoch: 10 samples in batches of 4."""
+FEW = ("validation", "test")
+"""What a stream has a thousand samples of and more, which take longer than the training."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -72,8 +74,9 @@ def source_of(kind: str, file: Path) -> Source:
     if kind == "file":
         return open_source(file)
     source = open_source("stream", probe="color-code")
-    few = StreamDataset("color-code", split="test", length=5)
-    return dataclasses.replace(source, test=few)
+    assert source.validation is not None
+    few = {name: StreamDataset("color-code", split=name, length=5) for name in FEW}
+    return dataclasses.replace(source, **few)
 
 
 def settings_of(name: str, **options: Any) -> TrainSettings:
@@ -151,6 +154,7 @@ def test_a_run_that_draws_and_was_stopped_goes_on_bit_for_bit(
 def test_a_run_that_draws_and_was_killed_goes_on_bit_for_bit(tmp_path) -> None:
     words = [
         *("reformer", "--on", "stream", "--probe", "color-code", "--samples", "12"),
+        *("--data", "positions=32", "colors=3", "min_distance=8"),
         *("--epochs", "12", "--batch", "4", "--width", "8", "--checkpoint-every", "1"),
         *("--picture-every", "5"),
     ]
