@@ -65,8 +65,8 @@ def held_part(folder: Path, *, new: bool) -> Iterator[Path]:
             check_free(folder, PART)
             if new and part.exists():
                 raise SynthprobeError(
-                    f"{part} is left from a run that was killed: --resume goes on, --force starts "
-                    "over."
+                    f"{part} is left from a run that was killed: --resume continues, --force "
+                    "starts over."
                 )
             part.mkdir(exist_ok=True)
             held = hold(part)

@@ -70,7 +70,7 @@ def export_png(
     progress
         Show a progress bar, or lines now and then where there is no terminal.
     """
-    source, sizes, digest = opened(path, split)
+    source, sizes, digest = open_for_export(path, split)
     pictures, facts = exported_columns(source, "picture"), exported_columns(source, "text")
     if not pictures:
         raise SynthprobeError(
@@ -130,7 +130,7 @@ def export_webdataset(
         Show a progress bar, or lines now and then where there is no terminal.
     """
     check_per_shard(samples_per_shard)
-    source, sizes, digest = opened(path, split)
+    source, sizes, digest = open_for_export(path, split)
     sums: dict[str, str] = {}
     rows = sum(sizes.values())
     with new_folder(Path(out_folder)) as folder, progress_bar(rows, progress) as bar:
@@ -160,7 +160,7 @@ def check_per_shard(samples: int) -> None:
         )
 
 
-def opened(path: str | Path, split: str | None) -> tuple[BlockSource, dict[str, int], str]:
+def open_for_export(path: str | Path, split: str | None) -> tuple[BlockSource, dict[str, int], str]:
     """The rows of a dataset; the splits to write, with their sizes; and its content digest."""
     with open_dataset(path) as data:
         digest = data.content_digest

@@ -15,7 +15,7 @@ from synthprobe_data.convert.export import (
     Exported,
     check_per_shard,
     exported_columns,
-    opened,
+    open_for_export,
     samples_of,
     write_notes,
 )
@@ -62,7 +62,7 @@ def export_parquet(
         from pyarrow import parquet
     except ImportError:
         raise SynthprobeError("this needs pyarrow: pip install 'synthprobe[parquet]'.") from None
-    source, sizes, digest = opened(path, split)
+    source, sizes, digest = open_for_export(path, split)
     schema = _schema(source)
     sums: dict[str, str] = {}
     with (

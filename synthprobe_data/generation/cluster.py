@@ -23,7 +23,7 @@ WAIT: Final = 60.0
 _CONNECT_SECONDS: Final = 10
 _LOOK_SECONDS: Final = 1.0
 """Between two looks at a cluster that is silent."""
-_GOES_ON: Final = "--resume goes on from here."
+_CONTINUES: Final = "--resume continues from here."
 
 
 def run_on_cluster(
@@ -69,14 +69,14 @@ class _Watch:
 
     def look(self) -> None:
         if self._client.status in ("closing", "closed"):
-            raise SynthprobeError(f"the Dask scheduler at {self._scheduler} is gone: {_GOES_ON}")
+            raise SynthprobeError(f"the Dask scheduler at {self._scheduler} is gone: {_CONTINUES}")
         now = time.monotonic()
         if self._client.status != "running" or self._client.scheduler_info()["workers"]:
             self._seen = now
         elif now - self._seen > self._wait:
             raise SynthprobeError(
                 f"the Dask scheduler at {self._scheduler} has lost all workers, and no other has "
-                f"come in {self._wait:g} s: {_GOES_ON}"
+                f"come in {self._wait:g} s: {_CONTINUES}"
             )
 
 
@@ -110,15 +110,15 @@ def _result(future: Any, client: Any, scheduler: str, wait: float) -> Any:
         except KilledWorker as error:
             raise SynthprobeError(
                 "Dask has given up on a shard, as every worker that made it died (killed, or out "
-                f"of memory): {_GOES_ON}"
+                f"of memory): {_CONTINUES}"
             ) from error
         except CancelledError as error:
             raise SynthprobeError(
-                f"the Dask scheduler at {scheduler} is gone, or has forgotten the run: {_GOES_ON}"
+                f"the Dask scheduler at {scheduler} is gone, or has forgotten the run: {_CONTINUES}"
             ) from error
         except Exception as error:  # whatever goes wrong on another machine
             raise SynthprobeError(
-                f"a worker of the Dask cluster failed ({_in_short(error)}): {_GOES_ON}"
+                f"a worker of the Dask cluster failed ({_in_short(error)}): {_CONTINUES}"
             ) from error
 
 

@@ -144,7 +144,7 @@ class FolderRun:
             jobs,
             workers=self.workers,
             ordered=False,
-            died=": --resume goes on from here",
+            died=": --resume continues from here",
         )
 
 

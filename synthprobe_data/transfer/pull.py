@@ -27,17 +27,17 @@ FETCHED: Final = ".pull"
 """The folder, in the one that is not complete, of what is not complete."""
 
 
-class Source(Protocol):
+class Host(Protocol):
     """Where files come from."""
 
     name: str
 
     def fetch(self, file: str, target: Path, limit: int) -> None:
-        """Fetch a file of at most so many bytes; go on with what is there of it."""
+        """Fetch a file of at most so many bytes; continue what is there of it."""
 
 
 def pull(
-    source: str | Source, folder: str | Path, *, force: bool = False, progress: bool = False
+    source: str | Host, folder: str | Path, *, force: bool = False, progress: bool = False
 ) -> Manifest:
     """Fetch a folder of shards.
 
@@ -85,7 +85,7 @@ def pull(
     return manifest
 
 
-def _opened(source: str | Source, fetched: Path) -> Source:
+def _opened(source: str | Host, fetched: Path) -> Host:
     if not isinstance(source, str):
         return source
     if "://" in source:
@@ -95,7 +95,7 @@ def _opened(source: str | Source, fetched: Path) -> Source:
     return HubFolder(source, fetched / "hub")
 
 
-def _fetch_all(source: Source, part: Path, *, progress: bool) -> Manifest:
+def _fetch_all(source: Host, part: Path, *, progress: bool) -> Manifest:
     """Fetch the manifest and all that it names; nothing but right files gets its name."""
     fetched = part / FETCHED
     new = fetched / MANIFEST
@@ -121,7 +121,7 @@ def _fetch_all(source: Source, part: Path, *, progress: bool) -> Manifest:
     return manifest
 
 
-def _fetch(source: Source, entry: ShardEntry, part: Path) -> None:
+def _fetch(source: Host, entry: ShardEntry, part: Path) -> None:
     """Fetch one shard; what does not have its hash is fetched once more, from the beginning."""
     target = part / FETCHED / entry.file
     for _ in range(2):

@@ -80,7 +80,7 @@ class WebFolder:
             if failures >= ATTEMPTS:
                 raise SynthprobeError(
                     f"{self.name}: {file} could not be fetched, {printable(sentence)}. "
-                    "The same command goes on from here."
+                    "The same command continues from here."
                 )
             time.sleep(self._pause * 2**failures)
 

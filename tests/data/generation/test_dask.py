@@ -143,7 +143,7 @@ def test_a_cluster_that_breaks_down_ends_the_run_with_one_sentence_and_resume_go
     _, said = run.communicate(timeout=120)
     assert run.returncode == 2, said
     assert LOSSES[lost] in said
-    assert said.endswith("--resume goes on from here.\n")
+    assert said.endswith("--resume continues from here.\n")
     assert len(said.splitlines()) == 1
     cluster.scheduler.kill()
     for worker in cluster.workers:

@@ -221,7 +221,7 @@ def test_resume_keeps_what_is_right_and_makes_the_rest_again(tmp_path: Path) -> 
     missing.unlink()
     (part / "train-00000-of-00099.h5").write_bytes(b"of another run")
     inode = kept.stat().st_ino
-    with pytest.raises(SynthprobeError, match="--resume goes on"):
+    with pytest.raises(SynthprobeError, match="--resume continues"):
         folder_of(tmp_path)
     folder = folder_of(tmp_path, resume=True)
     assert open_dataset(folder).content_digest == digest

@@ -152,7 +152,7 @@ def test_an_interrupted_pull_goes_on_later(server: Server, folder: Path, tmp_pat
         return content
 
     server.change = missing
-    with pytest.raises(SynthprobeError, match="same command goes on"):
+    with pytest.raises(SynthprobeError, match="same command continues"):
         pull(server.url, tmp_path / "rde")
     assert not (tmp_path / "rde").exists()
     server.change = lambda name, content: content
