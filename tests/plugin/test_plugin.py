@@ -213,7 +213,7 @@ def test_its_probe_is_trained_evaluated_and_profiled(installed: Path, work: Path
     run(installed, work, "probe", "train", "transformer", "--on", "a.h5", *words)
     result = json.loads(run(installed, work, "probe", "eval", "run", "--on", "a.h5", "--json"))
     assert 0 <= result["metrics"]["masked_code_accuracy"] <= 1
-    words = ("--probes", NAME, "--epochs", 1, "--out", "page")
+    words = ("--probes", NAME, "--epochs", 1, "--seeds", 2, "--out", "page")
     run(installed, work, "probe", "profile", "transformer", *words)
     (page,) = (work / "page").rglob("*.md")
     assert "recall" in page.read_text("utf-8")
