@@ -8,11 +8,13 @@ from typing import Any
 
 from synthprobe_data.errors import SynthprobeError
 from synthprobe_data.shards.collection import open_dataset
+from synthprobe_data.shards.manifest import check_regular
 from synthprobe_data.shards.suite import SuiteEntry, SuiteManifest, read_suite
 from synthprobe_data.verification.report import Failure, Report
 from synthprobe_data.verification.verify import verify
 
 _CHECK = "suite"
+_FORMAT = "format"
 
 
 def verify_suite(path: str | Path, **options: Any) -> list[Report]:
@@ -31,24 +33,31 @@ def verify_suite(path: str | Path, **options: Any) -> list[Report]:
 
 def _verify(folder: Path, suite: SuiteManifest, entry: SuiteEntry, options: Any) -> Report:
     path = folder / entry.file
+    report = Report(path=str(path))
     try:
         report = verify(path, **options)
-        sentence = _other(path, suite, entry)
+        sentence = _other(path, suite, entry, readable=_FORMAT not in report.failed)
     except SynthprobeError as error:
-        report, sentence = Report(path=str(path)), str(error)
+        sentence = str(error)
     report.check(_CHECK)
     if sentence is not None:
         report.fail(Failure(file=entry.file, check=_CHECK, sentence=sentence))
     return report
 
 
-def _other(path: Path, suite: SuiteManifest, entry: SuiteEntry) -> str | None:
-    """What of a file is not as the manifest has it."""
-    with path.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+def _other(path: Path, suite: SuiteManifest, entry: SuiteEntry, *, readable: bool) -> str | None:
+    """What of a file is not as the manifest has it; only what is ``readable`` is opened as HDF5."""
+    try:
+        check_regular(path)
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return f"it cannot be read: {error.strerror}."
     if sha256 != entry.sha256:
         return "it is not the file that the manifest describes: its SHA-256 differs."
-    with open_dataset(path, trusted=True) as data:
+    if not readable:
+        return None  # said already
+    with open_dataset(path) as data:
         stated = (data.dataset.name, data.version, data.seed, data.config.to_dict(), data.splits)
         if stated != (
             suite.dataset,

@@ -138,6 +138,26 @@ def merged(now: Profile, before: Profile | None) -> Profile:
     return dataclasses.replace(now, cells={**before.cells, **now.cells})
 
 
+def recorded_cell(name: str, probe: str, cell: Cell) -> Cell:
+    """A cell from the records of runs, with what has changed since them.
+
+    Parameters
+    ----------
+    name, probe
+        Of the structure and of the probe.
+    cell
+        What its results say.
+    """
+    keys = [result.get(KEY) for result in cell.results]
+    reasons = (why_outdated(name, probe, key) for key in keys)
+    made_from = {str(key["structure"]) for key in keys if key and key.get("structure")}
+    return dataclasses.replace(
+        cell,
+        structure=made_from.pop() if len(made_from) == 1 else "",
+        outdated=next((reason for reason in reasons if reason is not None), None),
+    )
+
+
 def _cell(name: str, probe: str, facts: Mapping[str, Any]) -> Cell:
     """One cell of a page; an error of Python's own if it is not one."""
     answer, because = facts["answer"], str(facts["because"])

@@ -14,7 +14,13 @@ from typing import Any, Final
 from synthprobe_data import SynthprobeError, __version__
 from synthprobe_models.data.source import Source, open_source
 from synthprobe_models.data.torch_datasets import ShardDataset
-from synthprobe_models.experiments.profile.facts import Cell, Profile, merged, read_profile
+from synthprobe_models.experiments.profile.facts import (
+    Cell,
+    Profile,
+    merged,
+    read_profile,
+    recorded_cell,
+)
 from synthprobe_models.experiments.profile.standing import is_kept, standings
 from synthprobe_models.experiments.records import keep_record, read_records, restore_records
 from synthprobe_models.experiments.samples import data_file, with_further
@@ -178,6 +184,8 @@ class Profiler:
 
     def _cell(self, structure: Structure, probe: str) -> Cell:
         cell = self._tried(structure, probe)
+        if self.recorded and cell.results:
+            return recorded_cell(structure.name, probe, cell)
         return dataclasses.replace(cell, structure=structure_hash(structure.name))
 
     def answer(self, name: str, probe: str, seeds: Sequence[int]) -> Cell:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import h5py
 import pytest
 
 from synthprobe_data import RdeConfig, SynthprobeError, is_suite, open_dataset, read_suite
@@ -15,6 +18,7 @@ from synthprobe_data.cli.shards import main as shards
 from synthprobe_data.generation.suite import generate_suite
 from synthprobe_data.rde import RDE
 from synthprobe_data.verification.suite import verify_suite
+from tests.data.shards.test_guard import ENDS, let_it_end
 
 BASE = RdeConfig(height=32, width=32, n_rectangles=4, n_vis=2, n_gap=2, n_par=2)
 OPTIONS = ["--height", "32", "--width", "32", "--n-rectangles", "4", "--n-vis", "2"]
@@ -149,3 +153,37 @@ def test_a_file_that_was_exchanged_is_found(suite: Path, tmp_path: Path) -> None
     reports = verify_suite(tmp_path, workers=1)
     assert [not report.ok for report in reports] == [name == "easy" for name in NAMES]
     assert "SHA-256 differs" in str(reports[1].failures[0])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name")
+def test_what_is_no_file_or_not_safe_to_open_fails_by_itself(
+    suite: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder = tmp_path / "suite"
+    shutil.copytree(suite, folder)
+    (folder / "easy.h5").unlink()
+    (folder / "easy.h5").mkdir()
+    (folder / "hard.h5").unlink()
+    os.mkfifo(folder / "hard.h5")  # reading it would wait
+    let_it_end(monkeypatch, tmp_path, ENDS["SIGSEGV"][0], "larger")
+    opened: list[str] = []
+
+    def noted(path: Path, *given: Any, **options: Any) -> h5py.File:
+        opened.append(Path(path).name)
+        return usual(path, *given, **options)
+
+    usual = h5py.File
+    monkeypatch.setattr("synthprobe_data.shards.reader.h5py.File", noted)
+    assert shards(["verify", str(folder), "--workers", "1"]) == 1
+    assert opened
+    assert "larger.h5" not in opened
+    said = capsys.readouterr().out
+    bad = ["easy", "hard", "larger"]
+    assert [f"{name}.h5: is as it should be" in said for name in NAMES] == [
+        name not in bad for name in NAMES
+    ]
+    assert said.count(": suite: it is no regular file.") == 2
+    assert said.count("crashes on it (SIGSEGV).") == 1

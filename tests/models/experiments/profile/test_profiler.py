@@ -395,6 +395,31 @@ def test_probes_that_are_not_asked_for_stay_on_the_page_and_in_the_matrix(
     assert "| not tried |" in text  # on twins, which only one was asked for
 
 
+def test_pages_written_again_say_of_which_runs_the_structure_was_edited_since(
+    tmp_path: Path, mine: Path, trained, capsys
+) -> None:
+    out = tmp_path / "out"
+    words = ["profile", "mine", "--load", str(mine), "--out", str(out), "--epochs", "1"]
+    few = ["--probes", "color-code", "centered-square"]
+    assert main([*words, *few]) == 0
+    page = (out / "mine.md").read_text(encoding="utf-8")
+    load_again(mine)
+    assert main([*words, "--pages"]) == 0
+    assert "†" not in (out / "mine.md").read_text(encoding="utf-8")
+    assert "edited since" not in page
+    load_again(mine, edit=EDIT)
+    assert main([*words, "--probes", "color-code"]) == 0
+    for more in ([], ["--probes", "centered-square"]):
+        load_again(mine)
+        assert main([*words, "--pages", *more]) == 0
+        text = (out / "mine.md").read_text(encoding="utf-8")
+        assert "- † mine was edited since, and not tried again: mine on centered-square\n" in text
+        found = json.loads((out / "mine.json").read_text())["abilities"]
+        assert found["centered-square"]["outdated"] == "mine was edited since"
+        assert found["centered-square"]["structure"] != found["color-code"]["structure"]
+        assert found["color-code"]["outdated"] is None
+
+
 def test_a_page_that_cannot_be_read_again_is_written_anew(
     tmp_path: Path, mine: Path, trained
 ) -> None:
