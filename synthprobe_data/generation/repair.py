@@ -75,6 +75,11 @@ def _repair_file(path: Path, workers: int | None, progress: bool) -> list[str]:
         raise SynthprobeError(
             f"{path} cannot be repaired, as nobody knows what it was: {error}"
         ) from error
+    if header.selection is not None:
+        raise SynthprobeError(
+            f"{path} has selected samples and is left as it is: select them again from the "
+            "dataset that they are from."
+        )
     dataset, config = header.dataset, header.config
     sizes = {split: stop - start for split, (start, stop) in header.splits.items()}
     _check_makeable(path, dataset, header.version, config, header.index_start, sizes)

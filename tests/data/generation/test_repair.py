@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from synthprobe_data import SynthprobeError, open_dataset
 from synthprobe_data.cli.shards import main
 from synthprobe_data.convert.merge_split import merge, split
+from synthprobe_data.convert.select import select
 from synthprobe_data.generation.inferred import infer_plans
 from synthprobe_data.shards.manifest import read_manifest
 from synthprobe_data.shards.plan import plan_shards
@@ -258,6 +259,16 @@ def test_a_file_of_which_nobody_knows_what_it_was_is_left_as_it_is(
     said = capsys.readouterr().err
     assert sentence in said
     assert len(said.splitlines()) == 1
+    assert path.read_bytes() == before
+
+
+def test_a_selection_is_left_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "some.h5"
+    select(small_file(tmp_path / "a.h5", cards=False), path, rows="0-3")
+    flip(path)
+    before = path.read_bytes()
+    assert main(["verify", str(path), "--repair"]) == 2
+    assert "select them again from the dataset" in capsys.readouterr().err
     assert path.read_bytes() == before
 
 
