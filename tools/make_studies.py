@@ -324,7 +324,7 @@ STUDIES: Final[Mapping[str, Study]] = {
         probe="twins",
         sizes=TWINS,
         rows=window_rows(),
-        seeds=3,
+        seeds=2,
         metrics=("near_accuracy", "far_accuracy"),
         figure="distance",
         claim=True,
@@ -359,7 +359,7 @@ STUDIES: Final[Mapping[str, Study]] = {
         rows=ablation_rows(),
         seeds=1,
         metrics=OF_TWO,
-        **RANK_AND_COLOR,
+        **{**RANK_AND_COLOR, "common": {**RANK_AND_COLOR["common"], "epochs": 4}},
     ),
 }
 
