@@ -138,3 +138,37 @@ def test_what_the_page_of_encoders_says() -> None:
     unet = shares("encoders", "unet")
     assert round(min(unet[0]), 3) >= 0.999
     assert max(abs(share - 0.5) for share in unet[1][2:]) < 0.002
+
+
+def tests_of(study: str) -> dict[str, list[dict[str, float]]]:
+    found = TOOL["read_results"](RESULTS / "runs" / study, STUDIES[study])
+    return {row: [result["test"] for result in results] for row, results in found.items()}
+
+
+def test_what_the_page_of_two_tasks_says() -> None:
+    found = {row: one[0] for row, one in tests_of("two-tasks").items()}
+    runs = TOOL["read_results"](RESULTS / "runs" / "two-tasks", STUDIES["two-tasks"])
+    assert runs["unet"][0]["parameters"] == 22_153
+    of_report = [row for row in found if row != "unet"]
+    assert len(of_report) == 5
+    assert min(runs[row][0]["parameters"] for row in of_report) > 1_000_000
+    assert round(found["deeplab-shared"]["mean_iou"], 3) == 0.923
+    for row in ("deeplab-branched", "attention-self", "attention-cross"):
+        assert found[row]["mean_iou"] > 0.964
+    assert round(found["unet"]["ord"], 2) == 0.10
+    assert round(min(found[row]["ord"] for row in of_report), 2) == 0.34
+    assert round(found["unet"]["rmse"], 3) == 0.065
+    assert 0.089 <= min(found[row]["rmse"] for row in of_report) < 0.09
+
+
+def test_what_the_page_of_windows_says() -> None:
+    for row in STUDIES["windows"].rows:
+        name, layers = row.key.rsplit("-", 1)
+        for near, _, middle, *far in shares("windows", row.key):
+            assert near > 0.9
+            assert len(far) == 3
+            assert max(abs(share - 0.5) for share in far) < 0.0005
+            if name == "iwsa" and layers in "34":
+                assert 0.66 < middle < 0.7
+            elif layers != "1" and name != "iwsa":
+                assert 0.499 < middle < 0.5045

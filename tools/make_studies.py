@@ -328,6 +328,12 @@ STUDIES: Final[Mapping[str, Study]] = {
         metrics=("near_accuracy", "far_accuracy"),
         figure="distance",
         claim=True,
+        findings="Every run has learnt the cue (90% or more near the difference), and every run "
+        "is at 50.0% from 17 pixels on. With LIM, stacks of three and four layers still know the "
+        "order 10 to 16 pixels away in two pixels of three; without it, and with LEM, stacks of "
+        "two to four layers are at 50% there (50.4% at most). So LIM does carry farther than "
+        "windows alone, by a few pixels: that the gradient of a stack reaches every position does "
+        "not mean that what a cue says does. Two seeds are too few to compare rows by a test.",
     ),
     "encodings": Study(
         title="Two matrices and 1,024 channels: section 6 of the supplement on Centered Square",
@@ -349,6 +355,11 @@ STUDIES: Final[Mapping[str, Study]] = {
         seeds=1,
         metrics=OF_TWO,
         figure="confusion",
+        findings="All four networks of two tasks find the colours: mIoU is 92.3% with one branch "
+        "and 96.4% or more with two. None of the five finds the order as the U-Net does, which has "
+        "22,153 parameters where they have a million or more: Ord 0.10 against 0.34 and more, "
+        "RMSE 0.065 against 0.089 and more. It is one run of each, on pictures of 48 x 48 and at "
+        "a quarter of the published widths.",
         **RANK_AND_COLOR,
     ),
     "report": Study(
