@@ -81,6 +81,15 @@ def test_a_study_is_made_and_its_page_has_every_figure(tmp_path) -> None:
         assert f"{kept['log'][-1][1]:.4g}" in page
     assert (tmp_path / "out" / "optimisers.png").stat().st_size > 5_000
 
+    (row,) = [row for row in whole.rows if row.key == "lbfgs-0.3"]
+    (plan,) = TOOL["plans"](replace(study, rows=[row]), tmp_path / "work", tmp_path / "data")
+    (runs / "lbfgs-0.3-0.json").write_text(json.dumps(TOOL["diverged"](plan)))
+    TOOL["write_pages"](tmp_path / "out", "optimisers", replace(study, rows=[*study.rows, row]))
+    longer = (tmp_path / "out" / "optimisers.md").read_text("utf-8")
+    (line,) = set(longer.splitlines()) - set(page.splitlines())
+    assert line.startswith("| lbfgs | lbfgs, 0.3 | - | 1 |")
+    assert "| diverged |" in line
+
 
 def test_one_layer_with_lim_sees_54_of_784_positions_and_four_see_all() -> None:
     """So one layer is not global, as the supplement of ScalableViT says it is."""
@@ -116,6 +125,9 @@ def test_a_committed_page_is_that_of_its_results(name: str) -> None:
         found = results[row.key]
         assert len(found) == study.seeds
         (line,) = [line for line in page.splitlines() if f"| {row.group} | {row.title} |" in line]
+        if "diverged" in found[0]:
+            assert "| diverged |" in line
+            continue
         for metric in study.metrics:
             assert TOOL["_cell"]([one["test"].get(metric) for one in found]) in line
 

@@ -144,7 +144,7 @@ def optimiser_rows() -> list[Row]:
         "notes-adamw": (0.001, 0.003, 0.01),
         "paper": (0.003, 0.01, 0.03),
         "newton": (1.0,),
-        "lbfgs": (0.3,),
+        "lbfgs": (0.03, 0.1, 0.3),
     }
     options = {"newton": {"rounds": 5, "halvings": 3}, "lbfgs": {"max_iter": 4}}
     return [
@@ -410,8 +410,14 @@ def with_log(result: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return {**result, "log": log}
 
 
+def diverged(plan: Plan) -> dict[str, Any]:
+    """What is kept of a run whose loss was no longer a number."""
+    facts = plan.source.facts.to_dict()
+    return {"diverged": True, "settings": plan.settings.to_dict(), "data": facts}
+
+
 def read_results(folder: Path, study: Study) -> dict[str, list[dict[str, Any]]]:
-    """By the key of a row: the results of its seeds that are there."""
+    """By the key of a row: the results of its seeds that are there, also of those that diverged."""
     found = {}
     for row in study.rows:
         paths = [folder / f"{row.key}-{seed}.json" for seed in range(study.seeds)]
@@ -421,12 +427,18 @@ def read_results(folder: Path, study: Study) -> dict[str, list[dict[str, Any]]]:
 
 def write_pages(out: Path, name: str, study: Study) -> None:
     """The page, the table and the figure of a study, from the results of its runs."""
-    results = read_results(out / "runs" / name, study)
+    kept = read_results(out / "runs" / name, study)
+    results = {key: [one for one in found if "diverged" not in one] for key, found in kept.items()}
     titles = [
         f"{METRICS[m].title} {'↑' if METRICS[m].higher_is_better else '↓'}" for m in study.metrics
     ]
     table = [["", "network", "parameters", "seeds", *titles, "train loss", "seconds"]]
     for row in study.rows:
+        if kept[row.key] and not results[row.key]:
+            cells = ["-"] * len(study.metrics)
+            table.append(
+                [row.group, row.title, "-", str(len(kept[row.key])), *cells, "diverged", "-"]
+            )
         if found := results[row.key]:
             cells = [_cell([one["test"].get(metric) for one in found]) for metric in study.metrics]
             last = [one["log"][-1][1] for one in found]
@@ -575,8 +587,12 @@ def main() -> None:
             ):
                 text = plain_json(with_log(result, plan.out))
                 write_text(runs / f"{plan.out.name}.json", text + "\n")
-        except DivergedError as error:
+        except DivergedError as error:  # raised when all others are complete
             print(error)
+            for plan in wanted:
+                path = runs / f"{plan.out.name}.json"
+                if not path.exists():
+                    write_text(path, plain_json(diverged(plan)) + "\n")
     write_pages(given.out, given.study, study)
 
 
