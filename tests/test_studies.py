@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import runpy
 import statistics
 from dataclasses import replace
@@ -81,13 +82,13 @@ def test_a_study_is_made_and_its_page_has_every_figure(tmp_path) -> None:
         assert f"{kept['log'][-1][1]:.4g}" in page
     assert (tmp_path / "out" / "optimisers.png").stat().st_size > 5_000
 
-    (row,) = [row for row in whole.rows if row.key == "lbfgs-0.3"]
+    (row,) = [row for row in whole.rows if row.key == "lbfgs-0.1"]
     (plan,) = TOOL["plans"](replace(study, rows=[row]), tmp_path / "work", tmp_path / "data")
-    (runs / "lbfgs-0.3-0.json").write_text(json.dumps(TOOL["diverged"](plan)))
+    (runs / "lbfgs-0.1-0.json").write_text(json.dumps(TOOL["diverged"](plan)))
     TOOL["write_pages"](tmp_path / "out", "optimisers", replace(study, rows=[*study.rows, row]))
     longer = (tmp_path / "out" / "optimisers.md").read_text("utf-8")
     (line,) = set(longer.splitlines()) - set(page.splitlines())
-    assert line.startswith("| lbfgs | lbfgs, 0.3 | - | 1 |")
+    assert line.startswith("| lbfgs | lbfgs, 0.1 | - | 1 |")
     assert "| diverged |" in line
 
 
@@ -184,3 +185,29 @@ def test_what_the_page_of_windows_says() -> None:
                 assert 0.66 < middle < 0.7
             elif layers != "1" and name != "iwsa":
                 assert 0.499 < middle < 0.5045
+
+
+def test_what_the_page_of_optimisers_says() -> None:
+    study = STUDIES["optimisers"]
+    found = {
+        row: runs[0]
+        for row, runs in TOOL["read_results"](RESULTS / "runs" / "optimisers", study).items()
+    }
+    near = {row: one["test"]["near_accuracy"] for row, one in found.items() if "test" in one}
+    loss = {row: one["log"][-1][1] for row, one in found.items() if "log" in one}
+    for name in ("adagrad", "rmsprop", "notes-adam", "paper"):
+        assert min(near[row.key] for row in study.rows if row.group == name) > 0.98
+    for name in ("sgd", "notes-momentum", "notes-nesterov"):
+        *others, largest = (near[row.key] for row in study.rows if row.group == name)
+        assert max(others) < 0.58 < 0.9 < largest
+    of_paper = [loss[row.key] for row in study.rows if row.group == "paper"]
+    assert max(of_paper) < 1e-13
+    assert max(of_paper) < min(value for row, value in loss.items() if "paper" not in row)
+    for rate in ("0.001", "0.003", "0.01"):
+        assert found[f"notes-adam-{rate}"]["test"] == found[f"notes-adamw-{rate}"]["test"]
+    assert 0.705 < near["newton-1"] < 0.715
+    assert loss["newton-1"] > math.log(2)
+    others = [one["seconds"] for row, one in found.items() if row in near and row[0] not in "nl"]
+    assert found["newton-1"]["seconds"] > 7.5 * statistics.fmean(others)
+    assert round(near["lbfgs-0.01"], 2) == 0.97
+    assert [row for row in found if "diverged" in found[row]] == ["lbfgs-0.03", "lbfgs-0.1"]

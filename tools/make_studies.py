@@ -144,7 +144,7 @@ def optimiser_rows() -> list[Row]:
         "notes-adamw": (0.001, 0.003, 0.01),
         "paper": (0.003, 0.01, 0.03),
         "newton": (1.0,),
-        "lbfgs": (0.03, 0.1, 0.3),
+        "lbfgs": (0.01, 0.03, 0.1),
     }
     options = {"newton": {"rounds": 5, "halvings": 3}, "lbfgs": {"max_iter": 4}}
     return [
@@ -317,6 +317,14 @@ STUDIES: Final[Mapping[str, Study]] = {
         seeds=1,
         metrics=("near_accuracy", "far_accuracy"),
         best_of_group=True,
+        findings="AdaGrad, RMSProp, Adam and the paper's optimiser learn the order at each of "
+        "their three rates (98% or more near the difference). SGD, momentum and Nesterov learn it "
+        "at the largest of theirs only, and are at 58% or less at the others: after hundreds of "
+        "steps without progress. The paper's optimiser ends with the least training loss, below "
+        "1e-13 at each rate. AdamW is Adam here, as nothing decays. Newton's method, which looks "
+        "at 20 samples at a time, is at 71% after eight times as long, with a training loss above "
+        "that of a guess; L-BFGS learns it at one rate (97%), and diverges at two. One seed of "
+        "each says what may happen, and not which optimiser is better.",
     ),
     "windows": Study(
         title="Window attention in stacks: with LIM, with LEM, alone",
