@@ -173,6 +173,8 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     with Hub() as server:
         monkeypatch.setenv("HF_ENDPOINT", server.url)
         monkeypatch.setenv("HF_TOKEN", TOKEN)
+        # As if the library were loaded only now: another test may have done so before.
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server.url)
         # Its protocol for chunks needs a server of its own; plain objects are spoken everywhere.
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
