@@ -173,8 +173,6 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     with Hub() as server:
         monkeypatch.setenv("HF_ENDPOINT", server.url)
         monkeypatch.setenv("HF_TOKEN", TOKEN)
-        # As if the library were loaded only now: another test may have done so before.
-        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server.url)
         # Its protocol for chunks needs a server of its own; plain objects are spoken everywhere.
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
@@ -300,6 +298,8 @@ def test_who_may_not_write_is_told_how_to_log_in(
     hub: Hub, folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_another")
+    # As if the library were loaded only now: another test may have done so with another server.
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
     assert main(["push", str(folder), REPO]) == 2
     said = capfd.readouterr().err
     assert said == f"synthprobe-shards: {REPO}: you may not: hf auth login, or another HF_TOKEN.\n"
