@@ -211,3 +211,23 @@ def test_what_the_page_of_optimisers_says() -> None:
     assert found["newton-1"]["seconds"] > 7.5 * statistics.fmean(others)
     assert round(near["lbfgs-0.01"], 2) == 0.97
     assert [row for row in found if "diverged" in found[row]] == ["lbfgs-0.03", "lbfgs-0.1"]
+
+
+def test_what_the_page_of_the_report_says() -> None:
+    found = {row: one[0] for row, one in tests_of("report").items()}
+    weights = [found[f"weight-w---0-{w}"] for w in ("25", "5", "75")]
+    assert [round(one["mean_iou"], 3) for one in weights] == [0.913, 0.885, 0.851]
+    assert [round(one["ord"], 3) for one in weights] == [0.435, 0.433, 0.427]
+    alike = ("encoder", "pyramid", "skip", "convolutions")
+    assert {round(found[row]["ord"], 2) for row in found if row.startswith(alike)} <= {
+        *(0.41, 0.42, 0.43, 0.44),
+    }
+    shared = {row: one for row, one in found.items() if "mean_iou" in one}
+    assert round(shared["depth-exp--clamped"]["ord"], 2) == 0.39
+    assert min(shared, key=lambda row: shared[row]["ord"]) == "depth-exp--clamped"
+    assert max(shared, key=lambda row: shared[row]["mean_iou"]) == "depth-exp--clamped"
+    lost = {"silog-of-the-batch", "optimiser-sgd", "bins-twice-the-channels", "dropout-0-1"}
+    assert {row for row, one in found.items() if one["rmse"] > 0.16} == lost
+    assert min(found[row]["rmse"] for row in lost) > 0.7
+    of_heads = ("heads-1-head", "latents-decoder", "heads-8-heads")
+    assert [round(found[row]["ord"], 2) for row in of_heads] == [0.38, 0.49, 0.36]

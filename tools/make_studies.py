@@ -281,7 +281,7 @@ def ablation_rows() -> list[Row]:
     add("Bins", depth, {"twice the channels": bins(latents="encoder", double=True)})
     add("Positions", depth, {f"on the {k}": bins(positions=k) for k in ("queries", "input")})
     add("Dropout", depth, {"0.1": bins(dropout=0.1)})
-    add("Heads", depth, {f"{k} heads": bins(heads=k) for k in (1, 8)})
+    add("Heads", depth, {f"{k} head{'s' * (k > 1)}": bins(heads=k) for k in (1, 8)})
     return rows
 
 
@@ -372,12 +372,21 @@ STUDIES: Final[Mapping[str, Study]] = {
     ),
     "report": Study(
         title="The report's ablations on rank and colour",
-        text="Each variant alone, with all else as in the network named above it; widths are a "
-        "quarter of the published ones.",
+        text="Each variant alone: in the first eight groups of the network with one branch for "
+        "both tasks, in the others of adaptive depth, which is trained for the depth alone. Widths "
+        "are a quarter of the published ones, and 1,000 steps were made.",
         probe="rde",
         rows=ablation_rows(),
         seeds=1,
         metrics=OF_TWO,
+        findings="The more the depth weighs, the worse the colours are found (mIoU 91.3%, 88.5% "
+        "and 85.1%), and the order hardly better (Ord 0.435, 0.433, 0.427). Skip, convolutions, "
+        "dilation and the pyramid make little difference here: Ord is 0.41 to 0.44 for all of "
+        "them. Depth as a clamped exponential has the least Ord (0.39) and the highest mIoU "
+        "(94.7%) with one branch. The loss of the whole batch, SGD, twice the channels and dropout "
+        "have not learnt the depth in so few steps (RMSE above 0.7, where all others have 0.16 or "
+        "less). One, four and eight heads have an Ord of 0.38, 0.49 and 0.36: what differs as "
+        "little as that differs as much as most variants do, so one seed of each decides nothing.",
         **{**RANK_AND_COLOR, "common": {**RANK_AND_COLOR["common"], "epochs": 4}},
     ),
 }
