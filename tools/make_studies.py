@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import torch
+from PIL import Image
 
 from synthprobe_models.data.source import open_source
 from synthprobe_models.experiments.render import grid, origins
@@ -554,8 +555,11 @@ def _figure(path: Path, study: Study, results: Mapping[str, Sequence[Mapping[str
         axis.set_xlabel("steps", fontsize=9)
         axis.set_ylabel("training loss", fontsize=9)
         axis.legend(fontsize=7, frameon=False)
+    drawn = io.BytesIO()
+    canvas.savefig(drawn, format="png", dpi=90)
+    few_colors = Image.open(drawn).convert("RGB").quantize(64, dither=Image.Dither.NONE)
     with replaced(path) as part:
-        canvas.savefig(part, format="png", dpi=90, metadata={"Software": None})
+        few_colors.save(part, "PNG", optimize=True)
 
 
 def _best(rows: Sequence[Row], results: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Row]:
