@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 from functools import partial
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -20,6 +22,7 @@ from synthprobe_models.experiments.designs.spaces import (  # noqa: E402
     draw_design,
     find_space,
 )
+from synthprobe_models.experiments.designs.study import Study, write_page  # noqa: E402
 from synthprobe_models.networks.counting import build_bare, count_parameters  # noqa: E402
 from synthprobe_models.probes import PROBES  # noqa: E402
 
@@ -129,3 +132,14 @@ def test_a_study_that_cannot_be_made_is_said_in_one_sentence(
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_the_committed_page_is_that_of_its_results(tmp_path) -> None:
+    committed = Path(__file__).parents[4] / "results" / "studies" / "designs"
+    shutil.copytree(committed / "runs", tmp_path / "runs")
+    models = {len(list(space.glob("*.json"))) for space in (tmp_path / "runs").iterdir()}
+    spaces = ("growing-depths", "falling-depths")
+    write_page(Study(spaces=spaces, models=models.pop()), tmp_path)
+    assert not models
+    for name in ("designs.md", "designs.csv"):
+        assert (tmp_path / name).read_text("utf-8") == (committed / name).read_text("utf-8")
