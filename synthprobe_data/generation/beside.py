@@ -30,7 +30,8 @@ def start_beside(name: str) -> subprocess.Popen[bytes] | None:
         return None
     with suppress(OSError):
         return subprocess.Popen(
-            [sys.executable, "-m", __name__, name],
+            # Not from the current folder, where files may lie that are called like a library.
+            [sys.executable, "-P", "-m", __name__, name],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -64,3 +64,16 @@ def test_a_process_beside_is_started_once_and_ends_with_the_command(
         (process,) = started
         assert process.poll() is None
     assert process.returncode is not None
+
+
+def test_a_process_beside_runs_no_code_of_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("numpy", "h5py", "synthprobe_data"):
+        (tmp_path / f"{name}.py").write_text("open('run', 'w')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(beside, "cores", lambda: 2)
+    process = beside.start_beside("color-code")
+    assert process is not None
+    assert process.wait(timeout=200) == 0
+    assert not (tmp_path / "run").exists()
