@@ -231,3 +231,27 @@ def test_what_the_page_of_the_report_says() -> None:
     assert min(found[row]["rmse"] for row in lost) > 0.7
     of_heads = ("heads-1-head", "latents-decoder", "heads-8-heads")
     assert [round(found[row]["ord"], 2) for row in of_heads] == [0.38, 0.49, 0.36]
+
+
+def test_what_the_page_of_encodings_says() -> None:
+    study = STUDIES["encodings"]
+    runs = TOOL["read_results"](RESULTS / "runs" / "encodings", study)
+    iou = {row: one[0]["test"]["iou"] for row, one in runs.items()}
+    ahead = {row: one[0]["train"]["iou"] - iou[row] for row, one in runs.items()}
+    loss = {row: one[0]["log"][-1][1] for row, one in runs.items()}
+    fourier, cosine = "lambda-pe", "lambda-cosine-decor"
+    assert iou[fourier] == iou[f"{fourier}-c1024"] == iou[cosine] == 1
+    assert round(loss[fourier], 4) == 0.0012
+    assert round(loss[f"{fourier}-c1024"], 5) == 8e-5
+    two = {row: round(value, 2) for row, value in iou.items() if "p1-p2" in row}
+    assert two == {
+        f"{fourier}-p1-p2": 0.0,
+        f"{cosine}-p1-p2": 0.79,
+        f"{fourier}-p1-p2-c1024": 0.94,
+        f"{cosine}-p1-p2-c1024": 0.88,
+    }
+    assert round(iou[f"{cosine}-c1024"], 2) == 0.84
+    assert round(iou[f"{fourier}-p1-p2"], 3) == 0.002
+    learnt = [ahead[row] for row in two if two[row] > 0.1]
+    assert 0.035 < min(learnt) < max(learnt) < 0.06
+    assert max(abs(ahead[row]) for row in ahead if row not in two) < 0.01
