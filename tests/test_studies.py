@@ -153,13 +153,13 @@ def test_what_the_page_of_encoders_says() -> None:
     assert max(abs(share - 0.5) for share in unet[1][2:]) < 0.002
 
 
-def tests_of(study: str) -> dict[str, list[dict[str, float]]]:
+def outcomes_of(study: str) -> dict[str, list[dict[str, float]]]:
     found = TOOL["read_results"](RESULTS / "runs" / study, STUDIES[study])
     return {row: [result["test"] for result in results] for row, results in found.items()}
 
 
 def test_what_the_page_of_two_tasks_says() -> None:
-    found = {row: one[0] for row, one in tests_of("two-tasks").items()}
+    found = {row: one[0] for row, one in outcomes_of("two-tasks").items()}
     runs = TOOL["read_results"](RESULTS / "runs" / "two-tasks", STUDIES["two-tasks"])
     assert runs["unet"][0]["parameters"] == 22_153
     of_report = [row for row in found if row != "unet"]
@@ -215,7 +215,7 @@ def test_what_the_page_of_optimisers_says() -> None:
 
 
 def test_what_the_page_of_the_report_says() -> None:
-    found = {row: one[0] for row, one in tests_of("report").items()}
+    found = {row: one[0] for row, one in outcomes_of("report").items()}
     weights = [found[f"weight-w---0-{w}"] for w in ("25", "5", "75")]
     assert [round(one["mean_iou"], 3) for one in weights] == [0.913, 0.885, 0.851]
     assert [round(one["ord"], 3) for one in weights] == [0.435, 0.433, 0.427]
