@@ -146,7 +146,15 @@ STUDIES: Final = {
     "bands": Study(
         title="Several strips in one picture: routing by content, or one summary",
         text="Strips of 8 x 64, one above the other, each with its own two rectangles and hues.",
-        findings="",
+        findings="Every run has learnt the cue (84% or more near the difference, 92% or more with "
+        "four strips). With one strip all four structures know the order 17 pixels from it and "
+        "farther, in 100.0% of the pixels. With two, global average pooling knows it in 62%, "
+        "Global Context in 84%, both Lambda layers in 100.0%. With four, global average pooling "
+        "is at 50.4%, Global Context at 60%, Lambda at 81% and Lambda + PE at 99%. So what one "
+        "summary of the picture carries suffices for one strip and not for four. In these runs "
+        "Lambda with positions brings each strip its own order, without positions it mostly does, "
+        "and pooling and Global Context do not. It is one seed of each, and more steps may change "
+        "what is in between.",
         rows=band_rows(),
         seeds=1,
         lengths=False,

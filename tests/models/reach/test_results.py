@@ -61,6 +61,20 @@ def test_global_context_failed_once_where_the_cue_was_hardly_learnt() -> None:
     assert near[1] > 0.98
 
 
+def test_strips_are_told_apart_by_what_routes() -> None:
+    names = ("global-average-pooling", "global-context", "lambda", "lambda-pe")
+    runs = {(name, k): orders("bands", f"{name}-{k}")[0] for name in names for k in (1, 2, 4)}
+    near = {key: order["near"]["share"] for key, order in runs.items()}
+    assert round(min(near.values()), 2) == 0.84
+    assert round(min(near[name, 4] for name in names), 2) == 0.92
+    far = {k: [round(runs[name, k]["far"]["share"], 3) for name in names] for k in (1, 2, 4)}
+    assert far[1] == [1.0, 1.0, 1.0, 1.0]
+    assert [round(share, 2) for share in far[2][:2]] == [0.62, 0.84]
+    assert far[2][2:] == [1.0, 1.0]
+    assert far[4][0] == 0.504
+    assert [round(share, 2) for share in far[4][1:]] == [0.60, 0.81, 0.99]
+
+
 def structure_far(name: str) -> list[float]:
     """The accuracy far from the difference, seed by seed."""
     paths = sorted((ROOT / "results" / "abilities" / "runs" / "twins").glob(f"{name}-[0-9].json"))
