@@ -88,7 +88,8 @@ def band_rows() -> list[Row]:
     A step has 16 strips, however many lie in a picture, and the more hues there are, the more steps
     are made. With the 12 channels of the other studies the cue itself was not learnt for all pairs
     of hues: with two bands, two of the six pairs were at one half near the difference, too, after
-    4,000 steps; with 24 channels all six were at 100% after 2,000 (one run of lambda-pe each).
+    4,000 steps; with 24 channels all six were at 100% after 2,000 (one run of lambda-pe each, at
+    rates of 0.005 and 0.003; they are not kept).
 
     A Transformer is left out: with four bands its attention has 3,584 x 3,584 entries for each of
     16 pictures and two heads, which takes seconds a step on a CPU.

@@ -320,8 +320,8 @@ STUDIES: Final[Mapping[str, Study]] = {
         best_of_group=True,
         findings="AdaGrad, RMSProp, Adam and the paper's optimiser learn the order at each of "
         "their three rates (98% or more near the difference). SGD, momentum and Nesterov learn it "
-        "at the largest of theirs only, and are at 58% or less at the others: after hundreds of "
-        "steps without progress. The paper's optimiser ends with the least training loss, below "
+        "at the largest of theirs only, and are at 58% or less at the others. The "
+        "paper's optimiser ends with the least training loss, below "
         "1e-13 at each rate. AdamW is Adam here, as nothing decays. Newton's method, which looks "
         "at 20 samples at a time, is at 71% after eight times as long, with a training loss above "
         "that of a guess; L-BFGS learns it at one rate (97%), and diverges at two. One seed of "
